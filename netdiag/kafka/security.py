@@ -3,7 +3,7 @@
 Clients check as Java's TLS does, which Kafka's own clients use. The rules are those of
 `sun.security.util.HostnameChecker` and of `jdk.certpath.disabledAlgorithms` (JDK 11 to 21): names of subjectAltName,
 the common name only where that names no host; a wildcard within any label but the last; addresses only by address.
-Whether a chain leads to a known authority takes cryptography and comes in as `Anchored`.
+Whether a chain leads to a known authority takes cryptography and comes in as `TrustAnchor`.
 """
 
 import ipaddress
@@ -14,7 +14,7 @@ from enum import StrEnum
 from netdiag.values import dataclass
 
 
-class Spoken(StrEnum):
+class SpokenProtocol(StrEnum):
     """What really answers on a port; the first four are values of listener.security.protocol.map."""
 
     PLAINTEXT = "PLAINTEXT"
@@ -65,7 +65,7 @@ class CertificateFault(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TlsSight:
+class TlsHandshake:
     """A TLS handshake seen from outside.
 
     `versions` are those that the server accepted ("TLSv1.2"), `cipher` that of the best of them. `wants_client`: the
@@ -82,7 +82,7 @@ class TlsSight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaslSight:
+class SaslOffer:
     """What a SASL listener offers; `authenticated` is None where nobody tried, `error` the broker's own words."""
 
     mechanisms: tuple[str, ...]
@@ -92,13 +92,13 @@ class SaslSight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SecuritySight:
+class ListenerSecurity:
     """All that one port told about its security. `detail` is for people, without secrets."""
 
-    spoken: Spoken
+    spoken: SpokenProtocol
     detail: str = ""
-    tls: TlsSight | None = None
-    sasl: SaslSight | None = None
+    tls: TlsHandshake | None = None
+    sasl: SaslOffer | None = None
 
 
 WARN_DAYS = 30
@@ -110,7 +110,7 @@ _WEAK_HASHES = (*_REFUSED_HASHES, "sha1")
 _MOST_NAMES = 5
 
 
-class Anchored(StrEnum):
+class TrustAnchor(StrEnum):
     """Where the chain that a server sends leads to."""
 
     TRUSTED = "trusted"
@@ -134,7 +134,7 @@ def faults_of(
     chain: Sequence[Certificate],
     *,
     hosts: Iterable[str],
-    anchored: Anchored,
+    anchored: TrustAnchor,
     now: datetime,
     warn_days: int = WARN_DAYS,
     checks_names: bool = True,
@@ -144,7 +144,7 @@ def faults_of(
         return ()
     found = [
         *_names(chain[0], hosts, checks_names),
-        *_dates(chain, now, warn_days, pinned=anchored is Anchored.PINNED),
+        *_dates(chain, now, warn_days, pinned=anchored is TrustAnchor.PINNED),
         *_anchor(chain, anchored),
         *_strength(chain, anchored),
     ]
@@ -218,29 +218,29 @@ def _dates(chain: Sequence[Certificate], now: datetime, warn_days: int, *, pinne
     return found
 
 
-def _anchor(chain: Sequence[Certificate], anchored: Anchored) -> list[Fault]:
+def _anchor(chain: Sequence[Certificate], anchored: TrustAnchor) -> list[Fault]:
     last = chain[-1]
     unknown, incomplete = CertificateFault.UNKNOWN_AUTHORITY, CertificateFault.INCOMPLETE_CHAIN
     match anchored:
-        case Anchored.SELF_SIGNED:
+        case TrustAnchor.SELF_SIGNED:
             detail = f'"{chain[0].subject}" vouches for itself, and is not among the authorities given'
             return [Fault(fault=CertificateFault.SELF_SIGNED, detail=detail, refused=True)]
-        case Anchored.UNKNOWN_ROOT:
+        case TrustAnchor.UNKNOWN_ROOT:
             detail = f'"{last.subject}" is not among the authorities given'
             return [Fault(fault=unknown, detail=detail, refused=True)]
-        case Anchored.MISSING_ISSUER:
+        case TrustAnchor.MISSING_ISSUER:
             issuer = last.issuer
             return [
                 Fault(fault=unknown, detail=f'"{issuer}" is not among the authorities given', refused=True),
                 Fault(fault=incomplete, detail=f'the certificate of "{issuer}" is not sent along', refused=True),
             ]
-        case Anchored.NOT_ASKED if len(chain) == 1 and chain[0].subject == chain[0].issuer:
+        case TrustAnchor.NOT_ASKED if len(chain) == 1 and chain[0].subject == chain[0].issuer:
             detail = f'"{chain[0].subject}" vouches for itself: clients need it in their truststore'
             return [Fault(fault=CertificateFault.SELF_SIGNED, detail=detail, refused=False)]
     return []
 
 
-def _strength(chain: Sequence[Certificate], anchored: Anchored) -> list[Fault]:
+def _strength(chain: Sequence[Certificate], anchored: TrustAnchor) -> list[Fault]:
     found: list[Fault] = []
     for certificate in chain:
         who, kind = _who(certificate, chain), certificate.key.split(" ")[0]
@@ -251,7 +251,7 @@ def _strength(chain: Sequence[Certificate], anchored: Anchored) -> list[Fault]:
         hashed = certificate.signature.lower().replace("-", "")
         # Nobody checks the signature of a root: it is trusted for being there.
         if certificate.subject != certificate.issuer and any(name in hashed for name in _WEAK_HASHES):
-            refused = any(name in hashed for name in _REFUSED_HASHES) and anchored is not Anchored.PINNED
+            refused = any(name in hashed for name in _REFUSED_HASHES) and anchored is not TrustAnchor.PINNED
             detail = f"{who} is signed with {certificate.signature}"
             found.append(Fault(fault=CertificateFault.WEAK_SIGNATURE, detail=detail, refused=refused))
     return found

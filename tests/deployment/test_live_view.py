@@ -24,7 +24,7 @@ from netdiag.deployment.observation.live_view import (
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.engine import from_engine
 from netdiag.engine.container import ContainerState, Status
-from netdiag.kafka.security import Certificate, CertificateFault, SecuritySight, Spoken, TlsSight
+from netdiag.kafka.security import Certificate, CertificateFault, ListenerSecurity, SpokenProtocol, TlsHandshake
 from netdiag.linux.netns import NamedNamespace, OwnNamespace, ProcessNamespace
 from tests.deployment.test_engine_source import EXITED, NETWORKS, attached, container, network
 
@@ -66,13 +66,13 @@ CERTIFICATE = Certificate(
     fingerprint="0" * 64,
 )
 SOON = (CertificateFault.EXPIRES_SOON, "it expires")
-TLS = TlsSight(
+TLS = TlsHandshake(
     versions=("TLSv1.3",), cipher="X", chain=(CERTIFICATE,), wants_client=False, needs_client=False, faults=(SOON,)
 )
 SEEN = SecuredPort(
     vantage="docker host",
     address=Address(host="localhost", port=9094),
-    sight=SecuritySight(spoken=Spoken.SSL, tls=TLS),
+    sight=ListenerSecurity(spoken=SpokenProtocol.SSL, tls=TLS),
 )
 
 

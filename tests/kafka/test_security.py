@@ -6,25 +6,27 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from netdiag.kafka.security import (
-    Anchored,
     Certificate,
     CertificateFault,
     Fault,
-    SecuritySight,
-    Spoken,
+    ListenerSecurity,
+    SpokenProtocol,
+    TrustAnchor,
     covers,
     faults_of,
 )
 
 
 def test_the_four_security_protocols_have_the_names_that_kafka_gives_them() -> None:
-    first = list(Spoken)[:4]
+    first = list(SpokenProtocol)[:4]
     assert {spoken.value for spoken in first} == {"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"}
     assert all(spoken.name == spoken.value for spoken in first)
 
 
 def test_a_sight_of_nothing_secured_is_only_what_is_spoken() -> None:
-    assert SecuritySight(spoken=Spoken.HTTP) == SecuritySight(spoken=Spoken.HTTP, detail="", tls=None, sasl=None)
+    assert ListenerSecurity(spoken=SpokenProtocol.HTTP) == ListenerSecurity(
+        spoken=SpokenProtocol.HTTP, detail="", tls=None, sasl=None
+    )
 
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -56,7 +58,7 @@ GOOD = replace(
 
 
 def faults(
-    *chain: Certificate, hosts: tuple[str, ...] = ("kafka",), anchored: Anchored = Anchored.TRUSTED
+    *chain: Certificate, hosts: tuple[str, ...] = ("kafka",), anchored: TrustAnchor = TrustAnchor.TRUSTED
 ) -> list[Fault]:
     return list(faults_of(chain, hosts=hosts, anchored=anchored, now=NOW))
 
@@ -124,7 +126,7 @@ def test_every_host_that_is_not_covered_is_named_once() -> None:
         f'"{host}" is not among its names: kafka, *.kafka.lab, 10.0.0.1, fd00::1' for host in ("localhost", "10.0.0.9")
     ]
     assert all(fault.fault is CertificateFault.NAME and fault.refused for fault in found)
-    (lenient,) = faults_of([GOOD], hosts=["x"], anchored=Anchored.TRUSTED, now=NOW, checks_names=False)
+    (lenient,) = faults_of([GOOD], hosts=["x"], anchored=TrustAnchor.TRUSTED, now=NOW, checks_names=False)
     assert not lenient.refused
 
 
@@ -145,7 +147,7 @@ def test_dates(validity: tuple[int, int], fault: CertificateFault, refused: bool
     begin, end = (NOW + timedelta(days=count) for count in validity)
     dated = replace(GOOD, not_before=begin, not_after=end)
     assert faults(dated) == [Fault(fault=fault, detail=said, refused=refused)]
-    assert [fault.refused for fault in faults(dated, anchored=Anchored.PINNED)] == [False]
+    assert [fault.refused for fault in faults(dated, anchored=TrustAnchor.PINNED)] == [False]
 
 
 def test_an_expired_authority_is_named() -> None:
@@ -156,20 +158,20 @@ def test_an_expired_authority_is_named() -> None:
 @pytest.mark.parametrize(
     ("anchored", "found"),
     [
-        (Anchored.TRUSTED, []),
-        (Anchored.PINNED, []),
-        (Anchored.NOT_ASKED, []),
-        (Anchored.SELF_SIGNED, [CertificateFault.SELF_SIGNED]),
-        (Anchored.UNKNOWN_ROOT, [CertificateFault.UNKNOWN_AUTHORITY]),
-        (Anchored.MISSING_ISSUER, [CertificateFault.UNKNOWN_AUTHORITY, CertificateFault.INCOMPLETE_CHAIN]),
+        (TrustAnchor.TRUSTED, []),
+        (TrustAnchor.PINNED, []),
+        (TrustAnchor.NOT_ASKED, []),
+        (TrustAnchor.SELF_SIGNED, [CertificateFault.SELF_SIGNED]),
+        (TrustAnchor.UNKNOWN_ROOT, [CertificateFault.UNKNOWN_AUTHORITY]),
+        (TrustAnchor.MISSING_ISSUER, [CertificateFault.UNKNOWN_AUTHORITY, CertificateFault.INCOMPLETE_CHAIN]),
     ],
 )
-def test_where_the_chain_leads(anchored: Anchored, found: list[CertificateFault]) -> None:
+def test_where_the_chain_leads(anchored: TrustAnchor, found: list[CertificateFault]) -> None:
     assert [fault.fault for fault in faults(GOOD, anchored=anchored)] == found
 
 
 def test_who_vouches_for_itself_is_told_of_even_where_no_authorities_are_given() -> None:
-    (fault,) = faults(replace(GOOD, issuer=GOOD.subject), anchored=Anchored.NOT_ASKED)
+    (fault,) = faults(replace(GOOD, issuer=GOOD.subject), anchored=TrustAnchor.NOT_ASKED)
     assert (fault.fault, fault.refused) == (CertificateFault.SELF_SIGNED, False)
 
 

@@ -14,7 +14,7 @@ from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.io.engine.live_deployment import look
 from netdiag.io.network.client_identity import read_client
 from netdiag.io.network.observation import Observed, observe
-from netdiag.kafka.security import CertificateFault, SecuritySight
+from netdiag.kafka.security import CertificateFault, ListenerSecurity
 from netdiag.linux.netns import ProcessNamespace
 from tests.figures import Report
 from tests.lab.java_tools import JavaTools
@@ -242,6 +242,6 @@ def test_what_every_listener_speaks_is_told_to_a_client_that_brings_nothing(runn
     figure("listeners told right", len(told))
 
 
-def _sight(observed: Observed) -> SecuritySight:
+def _sight(observed: Observed) -> ListenerSecurity:
     (port,) = observed.security
     return port.sight

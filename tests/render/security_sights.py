@@ -4,7 +4,14 @@ from datetime import UTC, datetime
 
 from netdiag.deployment.model.contact import Address
 from netdiag.deployment.observation.live_view import SecuredPort
-from netdiag.kafka.security import Certificate, CertificateFault, SaslSight, SecuritySight, Spoken, TlsSight
+from netdiag.kafka.security import (
+    Certificate,
+    CertificateFault,
+    ListenerSecurity,
+    SaslOffer,
+    SpokenProtocol,
+    TlsHandshake,
+)
 from netdiag.render.report import SeenPort
 
 
@@ -26,7 +33,7 @@ def certificate(name: str = "kafka", issuer: str = "Root") -> Certificate:
     )
 
 
-def seen(address: str, sight: SecuritySight) -> SeenPort:
+def seen(address: str, sight: ListenerSecurity) -> SeenPort:
     """A port of the listener SECURE of kafka."""
     host, _, port = address.rpartition(":")
     where = Address(host=host, port=int(port))
@@ -36,7 +43,7 @@ def seen(address: str, sight: SecuritySight) -> SeenPort:
     )
 
 
-TLS = TlsSight(
+TLS = TlsHandshake(
     versions=("TLSv1.2", "TLSv1.3"),
     cipher="TLS_AES_256_GCM_SHA384",
     chain=(certificate(), certificate("Sub")),
@@ -44,14 +51,14 @@ TLS = TlsSight(
     needs_client=True,
     faults=((CertificateFault.NAME, '"x" is not among its names'), (CertificateFault.EXPIRES_SOON, "in 3 days")),
 )
-REFUSED = SaslSight(
+REFUSED = SaslOffer(
     mechanisms=("PLAIN",), mechanism="PLAIN", authenticated=False, error="refused: password=hunter2 \x1b[31m"
 )
-LOGGED_IN = SaslSight(mechanisms=("PLAIN", "SCRAM-SHA-512"), mechanism="PLAIN", authenticated=True)
-SECURED = SecuritySight(spoken=Spoken.SASL_SSL, tls=TLS, sasl=REFUSED)
+LOGGED_IN = SaslOffer(mechanisms=("PLAIN", "SCRAM-SHA-512"), mechanism="PLAIN", authenticated=True)
+SECURED = ListenerSecurity(spoken=SpokenProtocol.SASL_SSL, tls=TLS, sasl=REFUSED)
 SIGHTS = (
     seen("kafka:9094", SECURED),
     seen("localhost:9094", SECURED),
-    seen("kafka:9095", SecuritySight(spoken=Spoken.SASL_PLAINTEXT, sasl=LOGGED_IN)),
-    seen("kafka:8080", SecuritySight(spoken=Spoken.HTTP, detail="it answers with HTTP")),
+    seen("kafka:9095", ListenerSecurity(spoken=SpokenProtocol.SASL_PLAINTEXT, sasl=LOGGED_IN)),
+    seen("kafka:8080", ListenerSecurity(spoken=SpokenProtocol.HTTP, detail="it answers with HTTP")),
 )

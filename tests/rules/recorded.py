@@ -19,7 +19,7 @@ from netdiag.deployment.model.verdict import Cell, Verdict, Word, judge
 from netdiag.deployment.observation.live_view import LiveView, SecuredPort
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 from netdiag.deployment.sources.declared_services import DeclaredServices, declared_services
-from netdiag.kafka.security import CertificateFault, SaslSight, SecuritySight, Spoken, TlsSight
+from netdiag.kafka.security import CertificateFault, ListenerSecurity, SaslOffer, SpokenProtocol, TlsHandshake
 from netdiag.rules.declared import check_deployment, startup_errors
 from tests.deployment.stacks import deployment_of, project_of
 
@@ -88,14 +88,14 @@ def _secured(seen: Mapping[str, Any]) -> SecuredPort:
     tls = None
     if "faults" in seen:
         faults = tuple((CertificateFault(fault), detail) for fault, detail in seen["faults"].items())
-        tls = TlsSight(versions=(), cipher="", chain=(), wants_client=False, needs_client=False, faults=faults)
-    sasl = SaslSight(mechanisms=tuple(seen["sasl"]), **seen.get("tried", {})) if "sasl" in seen else None
+        tls = TlsHandshake(versions=(), cipher="", chain=(), wants_client=False, needs_client=False, faults=faults)
+    sasl = SaslOffer(mechanisms=tuple(seen["sasl"]), **seen.get("tried", {})) if "sasl" in seen else None
     return SecuredPort(
         vantage=seen["vantage"],
         address=address_of(seen["at"]),
         member=seen.get("member", ""),
         listener=seen.get("listener", ""),
-        sight=SecuritySight(spoken=Spoken(seen["spoken"]), tls=tls, sasl=sasl),
+        sight=ListenerSecurity(spoken=SpokenProtocol(seen["spoken"]), tls=tls, sasl=sasl),
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from netdiag.deployment.model.contact import Address, Reason
 from netdiag.deployment.observation.live_view import LiveView, SecuredPort
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
-from netdiag.kafka.security import CertificateFault, SecuritySight, Spoken, TlsSight
+from netdiag.kafka.security import CertificateFault, ListenerSecurity, SpokenProtocol, TlsHandshake
 from netdiag.rules.live_findings import blocked, certificate_findings, listed, owner, service_of, told, traps
 from netdiag.rules.observed import check_live
 from netdiag.rules.observed.live_file_drift import check
@@ -126,10 +126,10 @@ def test_it_says_who_gets_further_and_what_the_configuration_says() -> None:
 
 def shown(vantage: str, host: str, member: str = "") -> SecuredPort:
     faults = ((CertificateFault.EXPIRED, "it ended"), (CertificateFault.WEAK_KEY, "RSA 512"))
-    tls = TlsSight(versions=(), cipher="", chain=(), wants_client=False, needs_client=False, faults=faults)
+    tls = TlsHandshake(versions=(), cipher="", chain=(), wants_client=False, needs_client=False, faults=faults)
     listener = "EXTERNAL" if member else ""
     address = Address(host=host, port=9091)
-    sight = SecuritySight(spoken=Spoken.SSL, tls=tls)
+    sight = ListenerSecurity(spoken=SpokenProtocol.SSL, tls=tls)
     return SecuredPort(vantage=vantage, address=address, member=member, listener=listener, sight=sight)
 
 

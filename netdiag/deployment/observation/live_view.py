@@ -13,7 +13,7 @@ from netdiag.deployment.prediction.mesh import Mesh
 from netdiag.deployment.sources.declared_services import DeclaredServices
 from netdiag.deployment.sources.engine import member_names
 from netdiag.engine.container import Container, Status
-from netdiag.kafka.security import Anchored, CertificateFault, SecuritySight, faults_of
+from netdiag.kafka.security import CertificateFault, ListenerSecurity, TrustAnchor, faults_of
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
 from netdiag.patterns import regex
 from netdiag.values import dataclass
@@ -69,7 +69,7 @@ class SecuredPort:
     address: Address
     member: str = ""
     listener: str = ""
-    sight: SecuritySight
+    sight: ListenerSecurity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,7 +254,7 @@ def _judged_for_name(port: SecuredPort, address: Address, now: datetime) -> Secu
     tls = port.sight.tls
     assert tls is not None
     kept = [fault for fault in tls.faults if fault[0] is not CertificateFault.NAME]
-    judged = faults_of(tls.chain, hosts=[address.host], anchored=Anchored.NOT_ASKED, now=now)
+    judged = faults_of(tls.chain, hosts=[address.host], anchored=TrustAnchor.NOT_ASKED, now=now)
     names = [(fault.fault, fault.detail) for fault in judged if fault.fault is CertificateFault.NAME]
     sight = replace(port.sight, detail=f"seen at {port.address}", tls=replace(tls, faults=(*names, *kept)))
     return replace(port, address=address, sight=sight)

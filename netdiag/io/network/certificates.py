@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
-from netdiag.kafka.security import Anchored, Certificate
+from netdiag.kafka.security import Certificate, TrustAnchor
 
 _LONGEST_TEXT = 300
 _MOST_NAMES = 200
@@ -58,26 +58,26 @@ def split_pem(text: bytes) -> tuple[bytes, ...]:
     return tuple(found.public_bytes(Encoding.DER) for found in x509.load_pem_x509_certificates(text))
 
 
-def anchored(chain: Sequence[bytes], authorities: Sequence[bytes] | None) -> Anchored:
+def anchored(chain: Sequence[bytes], authorities: Sequence[bytes] | None) -> TrustAnchor:
     """Where a chain (DER, the server's own first) leads to, given what is trusted; None: nothing was given."""
     if authorities is None or not chain:
-        return Anchored.NOT_ASKED
+        return TrustAnchor.NOT_ASKED
     if chain[0] in authorities:
-        return Anchored.PINNED
+        return TrustAnchor.PINNED
     sent, trusted = _loaded(chain), _loaded(authorities)
     if not sent:
-        return Anchored.MISSING_ISSUER
+        return TrustAnchor.MISSING_ISSUER
     current = sent[0]
     for step in range(_LONGEST_PATH):
         if any(_issued(current, by) for by in trusted) or (step and current in trusted):
-            return Anchored.TRUSTED
+            return TrustAnchor.TRUSTED
         if current.subject == current.issuer:
-            return Anchored.UNKNOWN_ROOT if step else Anchored.SELF_SIGNED
+            return TrustAnchor.UNKNOWN_ROOT if step else TrustAnchor.SELF_SIGNED
         above = next((by for by in sent[1:] if by != current and _issued(current, by)), None)
         if above is None:
             break
         current = above
-    return Anchored.MISSING_ISSUER
+    return TrustAnchor.MISSING_ISSUER
 
 
 def _loaded(ders: Iterable[bytes]) -> list[x509.Certificate]:

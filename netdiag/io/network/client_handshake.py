@@ -18,7 +18,7 @@ from netdiag.io.network.connection import Line, PlainLine, Target, TlsBroken, Tl
 from netdiag.io.network.limits import AnswerAllowance
 from netdiag.kafka.conversation import Conversation, Event
 from netdiag.kafka.sasl import SPOKEN, LoggedIn, Login, Refused, RefusedBy
-from netdiag.kafka.security import Anchored, CertificateFault, faults_of
+from netdiag.kafka.security import CertificateFault, TrustAnchor, faults_of
 
 _DATES = (9, 10)
 """OpenSSL's codes for "not yet valid" and "has expired" (X509_V_ERR_CERT_NOT_YET_VALID and the next)."""
@@ -155,7 +155,7 @@ class Speaker:
             checks_names=self.client.properties.checks_names,
         )
         # Whether the chain can be trusted OpenSSL has decided by now, unless it was told to look at nothing.
-        decided = not pinned or leads is Anchored.PINNED
+        decided = not pinned or leads is TrustAnchor.PINNED
         refused = [fault for fault in faults if fault.refused and not (decided and fault.fault in _DECIDED)]
         if not refused and decided:
             return None

@@ -31,7 +31,15 @@ from netdiag.kafka.conversation import (
 )
 from netdiag.kafka.questions import ApiVersion, without_metadata
 from netdiag.kafka.sasl import LoggedIn, Refused
-from netdiag.kafka.security import WARN_DAYS, Fault, SaslSight, SecuritySight, Spoken, TlsSight, faults_of
+from netdiag.kafka.security import (
+    WARN_DAYS,
+    Fault,
+    ListenerSecurity,
+    SaslOffer,
+    SpokenProtocol,
+    TlsHandshake,
+    faults_of,
+)
 from netdiag.kafka.tls_hello import RANDOM_BYTES, VERSIONS, Greeting
 from netdiag.values import dataclass
 
@@ -102,7 +110,7 @@ async def _chain_by_openssl(dial: Dial, host: str, deadline: float) -> tuple[byt
 
 
 _MOST_BYTES = 2 * 1024 * 1024
-_WORDS = ((b"srvr", (b"Zookeeper version", b"srvr is not executed"), Spoken.ZOOKEEPER),)
+_WORDS = ((b"srvr", (b"Zookeeper version", b"srvr is not executed"), SpokenProtocol.ZOOKEEPER),)
 _HTTP = b"GET / HTTP/1.0\r\n\r\n"
 
 
@@ -110,8 +118,8 @@ _HTTP = b"GET / HTTP/1.0\r\n\r\n"
 class _Heard:
     """What a Kafka conversation met. `broken` are the words of TLS that ended, `closed` without an answer."""
 
-    spoken: Spoken | None = None
-    sasl: SaslSight | None = None
+    spoken: SpokenProtocol | None = None
+    sasl: SaslOffer | None = None
     detail: str = ""
     broken: str = ""
     closed: bool = False
@@ -125,16 +133,16 @@ async def secure(
     login: LoggedIn | Refused | None,
     warn_days: int = WARN_DAYS,
     deadline: float,
-) -> SecuritySight:
+) -> ListenerSecurity:
     """The sight of one endpoint, asked for by `host`; never an exception for what a stranger does."""
     plain = await _ask(dial, None, host, deadline)
     if plain.spoken is not None:
-        return SecuritySight(spoken=plain.spoken, detail=plain.detail, sasl=_with_login(plain.sasl, login))
+        return ListenerSecurity(spoken=plain.spoken, detail=plain.detail, sasl=_with_login(plain.sasl, login))
     seen = await look_at_tls(dial, host, deadline)
     if seen is None:
         return await _by_words(dial, plain, deadline)
     inside, needs_client = await _inside(dial, host, client, seen, deadline)
-    tls = TlsSight(
+    tls = TlsHandshake(
         versions=seen.versions,
         cipher=seen.cipher,
         chain=read_certificates(seen.chain),
@@ -143,12 +151,18 @@ async def secure(
         faults=tuple((fault.fault, fault.detail) for fault in _faults(seen, host, client, warn_days)),
     )
     spoken, detail = inside.spoken, inside.detail
-    if spoken in (Spoken.PLAINTEXT, Spoken.SASL_PLAINTEXT):
-        spoken = Spoken.SSL if spoken is Spoken.PLAINTEXT else Spoken.SASL_SSL
+    if spoken in (SpokenProtocol.PLAINTEXT, SpokenProtocol.SASL_PLAINTEXT):
+        spoken = SpokenProtocol.SSL if spoken is SpokenProtocol.PLAINTEXT else SpokenProtocol.SASL_SSL
     elif spoken is None and needs_client:
-        spoken, detail = Spoken.SSL, "it ends without a client's certificate: what comes after that is not known"
-    return SecuritySight(
-        spoken=spoken or Spoken.UNKNOWN, detail=detail or inside.broken, tls=tls, sasl=_with_login(inside.sasl, login)
+        spoken, detail = (
+            SpokenProtocol.SSL,
+            "it ends without a client's certificate: what comes after that is not known",
+        )
+    return ListenerSecurity(
+        spoken=spoken or SpokenProtocol.UNKNOWN,
+        detail=detail or inside.broken,
+        tls=tls,
+        sasl=_with_login(inside.sasl, login),
     )
 
 
@@ -162,7 +176,7 @@ def _faults(seen: SeenTls, host: str, client: Client | None, warn_days: int) -> 
     )
 
 
-def _with_login(sasl: SaslSight | None, login: LoggedIn | Refused | None) -> SaslSight | None:
+def _with_login(sasl: SaslOffer | None, login: LoggedIn | Refused | None) -> SaslOffer | None:
     if sasl is None or login is None:
         return sasl
     match login:
@@ -247,15 +261,21 @@ def _heard(talk: Conversation, offered: tuple[ApiVersion, ...]) -> _Heard:
     controller = bool(offered) and without_metadata(offered)[1] == "KRaft controller" and not _has_metadata(offered)
     match outcome:
         case Answered():
-            return _Heard(spoken=Spoken.CONTROLLER if controller else Spoken.PLAINTEXT)
+            return _Heard(spoken=SpokenProtocol.CONTROLLER if controller else SpokenProtocol.PLAINTEXT)
         case Failed(kind=FailureKind.SASL):
-            sasl = SaslSight(mechanisms=outcome.mechanisms)
+            sasl = SaslOffer(mechanisms=outcome.mechanisms)
             return _Heard(
-                spoken=Spoken.CONTROLLER if controller else Spoken.SASL_PLAINTEXT, sasl=sasl, detail=outcome.detail
+                spoken=SpokenProtocol.CONTROLLER if controller else SpokenProtocol.SASL_PLAINTEXT,
+                sasl=sasl,
+                detail=outcome.detail,
             )
         case Failed(kind=FailureKind.NOT_KAFKA):
-            named = {"HTTP": Spoken.HTTP, "ZooKeeper": Spoken.ZOOKEEPER, "KRaft controller": Spoken.CONTROLLER}
-            return _Heard(spoken=named.get(outcome.speaks or "", Spoken.UNKNOWN), detail=outcome.detail)
+            named = {
+                "HTTP": SpokenProtocol.HTTP,
+                "ZooKeeper": SpokenProtocol.ZOOKEEPER,
+                "KRaft controller": SpokenProtocol.CONTROLLER,
+            }
+            return _Heard(spoken=named.get(outcome.speaks or "", SpokenProtocol.UNKNOWN), detail=outcome.detail)
         case Failed():
             return _Heard(closed=outcome.kind is FailureKind.CLOSED, detail=outcome.detail)
     return _Heard(detail="it did not come to an end")
@@ -265,14 +285,14 @@ def _has_metadata(offered: tuple[ApiVersion, ...]) -> bool:
     return any(api.api_key == 3 for api in offered)
 
 
-async def _by_words(dial: Dial, plain: _Heard, deadline: float) -> SecuritySight:
+async def _by_words(dial: Dial, plain: _Heard, deadline: float) -> ListenerSecurity:
     """Who closes on everything that is not its own language is asked in that."""
     if plain.closed:
-        for question, answers, spoken in (*_WORDS, (_HTTP, (b"HTTP/",), Spoken.HTTP)):
+        for question, answers, spoken in (*_WORDS, (_HTTP, (b"HTTP/",), SpokenProtocol.HTTP)):
             said = await _first_words(dial, question, deadline)
             if said.startswith(answers):
-                return SecuritySight(spoken=spoken)
-    return SecuritySight(spoken=Spoken.UNKNOWN, detail=plain.detail or plain.broken)
+                return ListenerSecurity(spoken=spoken)
+    return ListenerSecurity(spoken=SpokenProtocol.UNKNOWN, detail=plain.detail or plain.broken)
 
 
 async def _first_words(dial: Dial, question: bytes, deadline: float) -> bytes:

@@ -27,7 +27,7 @@ from netdiag.io.network.limits import many_sockets
 from netdiag.io.network.name_service import read_name_service
 from netdiag.io.network.prober import Place, Prober
 from netdiag.io.network.resolver import Resolver
-from netdiag.kafka.security import WARN_DAYS, SecuritySight, Spoken
+from netdiag.kafka.security import WARN_DAYS, ListenerSecurity, SpokenProtocol
 from netdiag.kafka.zookeeper import Alive, FourLetterWord, NotAlive, SessionOpening
 from netdiag.values import dataclass
 
@@ -131,14 +131,15 @@ async def _look(
 
 
 def _security(
-    sights: Mapping[tuple[Place, Address], tuple[Hashable, SecuritySight]], places: Sequence[tuple[LiveVantage, Place]]
+    sights: Mapping[tuple[Place, Address], tuple[Hashable, ListenerSecurity]],
+    places: Sequence[tuple[LiveVantage, Place]],
 ) -> list[SecuredPort]:
     """Each target by each name once, from the first vantage; what did not tell anything is left out."""
     order = {place: number for number, (_, place) in enumerate(places)}
     labels = {place: stance.vantage.label for stance, place in places}
     found: dict[Hashable, SecuredPort] = {}
     for (place, address), (key, sight) in sorted(sights.items(), key=lambda item: (order[item[0][0]], item[0][1])):
-        if sight.spoken is not Spoken.UNKNOWN or sight.tls is not None:
+        if sight.spoken is not SpokenProtocol.UNKNOWN or sight.tls is not None:
             found.setdefault(key, SecuredPort(vantage=labels[place], address=address, sight=sight))
     return list(found.values())
 

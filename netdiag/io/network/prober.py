@@ -23,7 +23,7 @@ from netdiag.io.network.other_protocols import answers_tls, plaintext_instead
 from netdiag.io.network.resolver import Resolved, Resolver, Unresolved
 from netdiag.kafka.conversation import Conversation
 from netdiag.kafka.sasl import LoggedIn, Refused
-from netdiag.kafka.security import WARN_DAYS, SecuritySight
+from netdiag.kafka.security import WARN_DAYS, ListenerSecurity
 
 _HEAD_START = 0.3
 _QUICK = 1.5
@@ -83,7 +83,7 @@ class Prober:
         self._endpoints_kept = 0
         self._speaker = speaker or Speaker(None)
         self._warn_days = warn_days
-        self._looks: dict[Hashable, asyncio.Task[SecuritySight]] = {}
+        self._looks: dict[Hashable, asyncio.Task[ListenerSecurity]] = {}
         self._looked: dict[tuple[Place, Address], Hashable] = {}
 
     async def both_hops(self, place: Place, bootstrap: Address) -> None:
@@ -307,7 +307,9 @@ class Prober:
             self._looks[key] = asyncio.create_task(self._look(place, target, address.host, login))
         self._looked[place, address] = key
 
-    async def _look(self, place: Place, target: Target, host: str, login: LoggedIn | Refused | None) -> SecuritySight:
+    async def _look(
+        self, place: Place, target: Target, host: str, login: LoggedIn | Refused | None
+    ) -> ListenerSecurity:
         @asynccontextmanager
         async def dial() -> AsyncIterator[socket.socket | None]:
             async with self._connected(place, target) as channel:
@@ -317,7 +319,7 @@ class Prober:
             dial, host, client=self._speaker.client, login=login, warn_days=self._warn_days, deadline=self._deadline
         )
 
-    async def sights(self) -> dict[tuple[Place, Address], tuple[Hashable, SecuritySight]]:
+    async def sights(self) -> dict[tuple[Place, Address], tuple[Hashable, ListenerSecurity]]:
         """What was told about security; equal keys are one target asked for by one name."""
         if self._looks:
             await asyncio.wait(self._looks.values())

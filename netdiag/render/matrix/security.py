@@ -6,7 +6,7 @@ The text has a block for each port with its certificate and what is wrong with i
 from collections.abc import Iterator
 from typing import Any
 
-from netdiag.kafka.security import Certificate, CertificateFault, SaslSight, TlsSight
+from netdiag.kafka.security import Certificate, CertificateFault, SaslOffer, TlsHandshake
 from netdiag.render.redact import redacted
 from netdiag.render.report import SeenPort
 from netdiag.render.screen import Line, Run, Screen, Style
@@ -66,7 +66,7 @@ def _port_lines(group: list[SeenPort], screen: Screen) -> Iterator[Line]:
         yield _sasl_line(sight.sasl, screen)
 
 
-def _tls_lines(tls: TlsSight, screen: Screen) -> Iterator[Line]:
+def _tls_lines(tls: TlsHandshake, screen: Screen) -> Iterator[Line]:
     offers = ", ".join(tls.versions) or "unknown version"
     cipher = f" with {tls.cipher}" if tls.cipher else ""
     client = ""
@@ -90,7 +90,7 @@ def _certificate_text(own: Certificate) -> str:
     )
 
 
-def _sasl_line(sasl: SaslSight, screen: Screen) -> Line:
+def _sasl_line(sasl: SaslOffer, screen: Screen) -> Line:
     offers = ", ".join(sasl.mechanisms) or "unknown mechanisms"
     line: list[Run] = [Run("    "), screen.run(f"SASL: {offers}")]
     if sasl.authenticated:
@@ -100,7 +100,7 @@ def _sasl_line(sasl: SaslSight, screen: Screen) -> Line:
     return tuple(line)
 
 
-def _tls_value(tls: TlsSight) -> dict[str, Any]:
+def _tls_value(tls: TlsHandshake) -> dict[str, Any]:
     return {
         "versions": list(tls.versions),
         "cipher": tls.cipher or None,
@@ -126,7 +126,7 @@ def _certificate_value(certificate: Certificate) -> dict[str, Any]:
     }
 
 
-def _sasl_value(sasl: SaslSight) -> dict[str, Any]:
+def _sasl_value(sasl: SaslOffer) -> dict[str, Any]:
     return {
         "mechanisms": list(sasl.mechanisms),
         "mechanism": sasl.mechanism or None,

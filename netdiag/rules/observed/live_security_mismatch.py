@@ -38,13 +38,13 @@ from netdiag.deployment.model.contact import Answered, Failed, Reason
 from netdiag.deployment.model.verdict import Cell
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import ContainerLocation, Finding, Location, Severity
-from netdiag.kafka.security import Spoken
+from netdiag.kafka.security import SpokenProtocol
 from netdiag.rules.live_findings import answering, meant_for, vantages_of, written
 
 ID = "live-security-mismatch"
 SEVERITY = Severity.ERROR
 
-_PROTOCOLS = (Spoken.PLAINTEXT, Spoken.SSL, Spoken.SASL_PLAINTEXT, Spoken.SASL_SSL)
+_PROTOCOLS = (SpokenProtocol.PLAINTEXT, SpokenProtocol.SSL, SpokenProtocol.SASL_PLAINTEXT, SpokenProtocol.SASL_SSL)
 
 
 def check(view: LiveView) -> Iterator[Finding]:
@@ -75,13 +75,13 @@ def _met(view: LiveView) -> Iterator[tuple[str, str, str, str]]:
             vantage = known.get(cell.vantage)
             whose = meant_for(view, vantage, cell) if vantage else None
             configured = whose.broker.config.protocol_map.get(whose.listener, "") if whose else ""
-            if whose and configured == Spoken.PLAINTEXT and _was_to_answer(cell):
+            if whose and configured == SpokenProtocol.PLAINTEXT and _was_to_answer(cell):
                 yield whose.broker.name, whose.listener, contact.reason.value.upper(), contact.because
         elif isinstance(contact, Answered) and _was_to_refuse(cell):
             broker = answering(view, contact)
             configured = broker.config.protocol_map.get(contact.listener or "", "") if broker else ""
-            if broker is not None and contact.listener is not None and configured != Spoken.PLAINTEXT:
-                yield broker.name, contact.listener, Spoken.PLAINTEXT.value, contact.because
+            if broker is not None and contact.listener is not None and configured != SpokenProtocol.PLAINTEXT:
+                yield broker.name, contact.listener, SpokenProtocol.PLAINTEXT.value, contact.because
 
 
 def _was_to_answer(cell: Cell) -> bool:

@@ -3,7 +3,7 @@
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from netdiag.io.network.certificates import anchored, read_certificate, read_certificates, split_pem
-from netdiag.kafka.security import Anchored
+from netdiag.kafka.security import TrustAnchor
 from tests.io.network.authorities import authority, issue
 
 ROOT = authority("Root")
@@ -32,23 +32,23 @@ def test_bytes_that_are_no_certificate_are_left_out() -> None:
     assert len(read_certificates([*damaged, ROOT.der])) <= len(damaged) + 1
     assert read_certificate(b"") is None
     for one in damaged:
-        assert isinstance(anchored([one, SUB.der], [ROOT.der]), Anchored)
-        assert isinstance(anchored([LEAF.der, one], [one]), Anchored)
+        assert isinstance(anchored([one, SUB.der], [ROOT.der]), TrustAnchor)
+        assert isinstance(anchored([LEAF.der, one], [one]), TrustAnchor)
 
 
 def test_where_chains_lead() -> None:
     leaf, sub, root, other = LEAF.der, SUB.der, ROOT.der, OTHER.der
-    assert anchored([leaf, sub], None) is Anchored.NOT_ASKED
-    assert anchored([], [root]) is Anchored.NOT_ASKED
-    assert anchored([leaf, sub], [root]) is Anchored.TRUSTED
-    assert anchored([leaf, sub, root], [root]) is Anchored.TRUSTED
-    assert anchored([leaf], [sub]) is Anchored.TRUSTED
-    assert anchored([leaf, sub], [leaf]) is Anchored.PINNED
-    assert anchored([leaf], [root]) is Anchored.MISSING_ISSUER
-    assert anchored([leaf, sub], []) is Anchored.MISSING_ISSUER
-    assert anchored([leaf, sub, root], []) is Anchored.UNKNOWN_ROOT
-    assert anchored([leaf, sub], [other]) is Anchored.MISSING_ISSUER
-    assert anchored([ALONE.der], [root]) is Anchored.SELF_SIGNED
+    assert anchored([leaf, sub], None) is TrustAnchor.NOT_ASKED
+    assert anchored([], [root]) is TrustAnchor.NOT_ASKED
+    assert anchored([leaf, sub], [root]) is TrustAnchor.TRUSTED
+    assert anchored([leaf, sub, root], [root]) is TrustAnchor.TRUSTED
+    assert anchored([leaf], [sub]) is TrustAnchor.TRUSTED
+    assert anchored([leaf, sub], [leaf]) is TrustAnchor.PINNED
+    assert anchored([leaf], [root]) is TrustAnchor.MISSING_ISSUER
+    assert anchored([leaf, sub], []) is TrustAnchor.MISSING_ISSUER
+    assert anchored([leaf, sub, root], []) is TrustAnchor.UNKNOWN_ROOT
+    assert anchored([leaf, sub], [other]) is TrustAnchor.MISSING_ISSUER
+    assert anchored([ALONE.der], [root]) is TrustAnchor.SELF_SIGNED
 
 
 def test_certificates_in_pem() -> None:

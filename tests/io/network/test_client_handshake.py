@@ -9,7 +9,7 @@ from netdiag.deployment.model.verdict import Verdict
 from netdiag.deployment.observation.live_view import SecuredPort, docker_host_vantage
 from netdiag.io.network.client_identity import read_client
 from netdiag.io.network.observation import observe
-from netdiag.kafka.security import CertificateFault, Spoken
+from netdiag.kafka.security import CertificateFault, SpokenProtocol
 from tests.io.network import hostile
 from tests.io.network.authorities import issue
 from tests.io.network.hostile import Behaviour, ScriptedBroker, serving
@@ -68,7 +68,7 @@ def test_a_trusted_certificate_is_a_way_in(world: World, good: Path) -> None:
     word, because, security = verdict_at(broker, behind_tls(context_for(good), broker), world.properties("SSL"))
     assert word == "ok", because
     (port,) = security
-    assert port.sight.spoken is Spoken.SSL
+    assert port.sight.spoken is SpokenProtocol.SSL
     assert port.sight.tls is not None
     assert set(port.sight.tls.versions) >= {"TLSv1.2", "TLSv1.3"}
     assert [(c.common_name, c.names, c.addresses) for c in port.sight.tls.chain] == [
@@ -170,7 +170,7 @@ def test_a_client_without_the_certificate_that_is_needed(world: World, good: Pat
     assert word == "tls", because
     tls = security[0].sight.tls
     assert tls is not None
-    assert (security[0].sight.spoken, tls.wants_client, tls.needs_client) == (Spoken.SSL, True, True)
+    assert (security[0].sight.spoken, tls.wants_client, tls.needs_client) == (SpokenProtocol.SSL, True, True)
     own = f"ssl.keystore.type=PEM\nssl.keystore.location={world.folder / 'client.pem'}"
     word, because, security = verdict_at(broker, behind_tls(context, broker), world.properties("SSL", extra=own))
     assert word == "ok", because
@@ -188,7 +188,7 @@ def test_a_login(world: World, good: Path, mechanism: str, over_tls: bool, passw
     right = password == PASSWORD
     assert str(verdict) == ("ok" if right else "sasl"), verdict.bootstrap.because
     (seen,) = security
-    assert seen.sight.spoken is (Spoken.SASL_SSL if over_tls else Spoken.SASL_PLAINTEXT)
+    assert seen.sight.spoken is (SpokenProtocol.SASL_SSL if over_tls else SpokenProtocol.SASL_PLAINTEXT)
     assert seen.sight.sasl is not None
     assert (seen.sight.sasl.mechanisms, seen.sight.sasl.authenticated) == ((mechanism,), right)
     if not right:

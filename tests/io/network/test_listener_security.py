@@ -13,7 +13,7 @@ import pytest
 
 from netdiag.io.network.listener_security import SeenTls, look_at_tls, secure
 from netdiag.kafka.protocol import encode_response
-from netdiag.kafka.security import CertificateFault, SecuritySight, Spoken
+from netdiag.kafka.security import CertificateFault, ListenerSecurity, SpokenProtocol
 from tests.io.network import hostile
 from tests.io.network.authorities import Issued, authority, issue
 from tests.io.network.hostile import Behaviour, ScriptedBroker, serving
@@ -28,8 +28,8 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return issue("kafka", by=ROOT, names=["kafka"]).write(tmp_path_factory.mktemp("securing") / "own.pem")
 
 
-def sight(behaviour: Behaviour, *, host: str = "kafka", limit: float = 30) -> SecuritySight:
-    async def run(port: int) -> SecuritySight:
+def sight(behaviour: Behaviour, *, host: str = "kafka", limit: float = 30) -> ListenerSecurity:
+    async def run(port: int) -> ListenerSecurity:
         @contextlib.asynccontextmanager
         async def dial() -> AsyncIterator[socket.socket | None]:
             with socket.socket() as channel:
@@ -82,23 +82,23 @@ def a_sasl_broker() -> SaslBroker:
 @pytest.mark.parametrize(
     ("behaviour", "spoken"),
     [
-        (a_broker(), Spoken.PLAINTEXT),
-        (a_sasl_broker(), Spoken.SASL_PLAINTEXT),
-        (Controller(node_id=1, brokers=[]), Spoken.CONTROLLER),
-        (hostile.http, Spoken.HTTP),
-        (only_http, Spoken.HTTP),
-        (zookeeper, Spoken.ZOOKEEPER),
-        (hostile.garbage, Spoken.UNKNOWN),
-        (hostile.immediate_close, Spoken.UNKNOWN),
-        (hostile.reset, Spoken.UNKNOWN),
-        (hostile.two_gigabytes, Spoken.UNKNOWN),
+        (a_broker(), SpokenProtocol.PLAINTEXT),
+        (a_sasl_broker(), SpokenProtocol.SASL_PLAINTEXT),
+        (Controller(node_id=1, brokers=[]), SpokenProtocol.CONTROLLER),
+        (hostile.http, SpokenProtocol.HTTP),
+        (only_http, SpokenProtocol.HTTP),
+        (zookeeper, SpokenProtocol.ZOOKEEPER),
+        (hostile.garbage, SpokenProtocol.UNKNOWN),
+        (hostile.immediate_close, SpokenProtocol.UNKNOWN),
+        (hostile.reset, SpokenProtocol.UNKNOWN),
+        (hostile.two_gigabytes, SpokenProtocol.UNKNOWN),
     ],
     ids=lambda value: getattr(value, "__name__", type(value).__name__),
 )
-def test_who_answers_in_plaintext(behaviour: Behaviour, spoken: Spoken) -> None:
+def test_who_answers_in_plaintext(behaviour: Behaviour, spoken: SpokenProtocol) -> None:
     found = sight(behaviour)
     assert (found.spoken, found.tls) == (spoken, None)
-    if spoken is Spoken.SASL_PLAINTEXT:
+    if spoken is SpokenProtocol.SASL_PLAINTEXT:
         assert found.sasl is not None
         assert (found.sasl.mechanisms, found.sasl.authenticated) == (("PLAIN", "SCRAM-SHA-512"), None)
 
@@ -106,21 +106,21 @@ def test_who_answers_in_plaintext(behaviour: Behaviour, spoken: Spoken) -> None:
 @pytest.mark.parametrize(
     ("inside", "spoken"),
     [
-        (a_broker(), Spoken.SSL),
-        (a_sasl_broker(), Spoken.SASL_SSL),
-        (Controller(node_id=1, brokers=[]), Spoken.CONTROLLER),
-        (hostile.http, Spoken.HTTP),
-        (hostile.immediate_close, Spoken.UNKNOWN),
+        (a_broker(), SpokenProtocol.SSL),
+        (a_sasl_broker(), SpokenProtocol.SASL_SSL),
+        (Controller(node_id=1, brokers=[]), SpokenProtocol.CONTROLLER),
+        (hostile.http, SpokenProtocol.HTTP),
+        (hostile.immediate_close, SpokenProtocol.UNKNOWN),
     ],
     ids=lambda value: getattr(value, "__name__", type(value).__name__),
 )
-def test_who_answers_within_tls(own: Path, inside: Behaviour, spoken: Spoken) -> None:
+def test_who_answers_within_tls(own: Path, inside: Behaviour, spoken: SpokenProtocol) -> None:
     found = sight(behind_tls(context_for(own), inside))
     assert found.spoken is spoken
     assert found.tls is not None
     assert [certificate.common_name for certificate in found.tls.chain] == ["kafka"]
     assert found.tls.faults == ()
-    assert (found.sasl is not None) is (spoken is Spoken.SASL_SSL)
+    assert (found.sasl is not None) is (spoken is SpokenProtocol.SASL_SSL)
 
 
 def test_faults_hold_for_the_name_asked_for(own: Path) -> None:
@@ -136,7 +136,7 @@ def test_the_wish_for_a_clients_certificate(own: Path, tmp_path: Path, versions:
     context = context_for(own, client_authorities=tmp_path / "ca.pem", needs=needs, versions=versions)
     found = sight(behind_tls(context, a_broker()))
     assert found.tls is not None
-    assert (found.spoken, found.tls.needs_client) == (Spoken.SSL, needs)
+    assert (found.spoken, found.tls.needs_client) == (SpokenProtocol.SSL, needs)
     # What a server of TLS 1.3 only would like is said in secret.
     assert found.tls.wants_client is (needs or versions == "TLSv1.2")
 
@@ -149,11 +149,11 @@ def test_a_server_that_floods_in_tls_is_left(own: Path) -> None:
             channel.sendall(bytes(1 << 16))
 
     found = sight(behind_tls(context_for(own), flood))
-    assert found.spoken is Spoken.UNKNOWN
+    assert found.spoken is SpokenProtocol.UNKNOWN
 
 
 def test_silence_is_given_up() -> None:
-    assert sight(hostile.silence, limit=0.5).spoken is Spoken.UNKNOWN
+    assert sight(hostile.silence, limit=0.5).spoken is SpokenProtocol.UNKNOWN
 
 
 LONG = 30.0
