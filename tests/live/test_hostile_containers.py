@@ -14,7 +14,7 @@ from netdiag.io.kernel.netns import open_namespace
 from netdiag.linux.netns import ProcessNamespace
 from tests.figures import Report
 from tests.io.network.hostile import serving
-from tests.io.network.test_hostile_services import ESCAPES, SERVICES
+from tests.io.network.test_hostile import ESCAPES, SERVICES
 from tests.lab.image_set import CLIENT, CP_KAFKA
 from tests.lab.lab import Lab
 from tests.lab.stack import Stack

@@ -23,7 +23,7 @@ pit.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 pit.bind(("0.0.0.0", 53))
 os.chroot(sys.argv[1])
 os.chdir("/")
-print("standing", flush=True)
+print("waiting", flush=True)
 signal.pause()
 """
 
@@ -31,12 +31,12 @@ Etc = Callable[[Path], None]
 
 
 @contextlib.contextmanager
-def standing(root: Path) -> Iterator[int]:
+def waiting_process(root: Path) -> Iterator[int]:
     """The pid of a process in a namespace of its own with this root directory."""
     process = subprocess.Popen([sys.executable, "-c", _STAND, str(root)], stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None
-        assert process.stdout.readline() == b"standing\n"
+        assert process.stdout.readline() == b"waiting\n"
         yield process.pid
     finally:
         process.kill()

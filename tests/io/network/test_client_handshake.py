@@ -13,8 +13,7 @@ from netdiag.kafka.security import CertificateFault, SpokenProtocol
 from tests.io.network import hostile
 from tests.io.network.authorities import issue
 from tests.io.network.hostile import Behaviour, ScriptedBroker, serving
-from tests.io.network.secured_servers import PASSWORD, SaslBroker, behind_tls, context_for
-from tests.io.network.secured_world import World
+from tests.io.network.secured_servers import PASSWORD, SaslBroker, World, behind_tls, context_for
 
 TIMEOUT = 20.0
 """Long, so that a busy machine decides nothing; nothing here waits for it but where it says so."""

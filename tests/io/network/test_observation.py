@@ -1,27 +1,35 @@
-"""Observing from our own namespace, on loopback: honest, hostile and dead endpoints; bounded time and memory."""
+"""Observing from our own namespace, from others and along edges: honest, hostile and dead endpoints, in bounds."""
 
+import os
 import resource
 import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from netdiag.deployment.model.contact import Address, Answered, Failed
+from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.model.verdict import Cell, Verdict
-from netdiag.deployment.observation.live_view import docker_host_vantage
-from netdiag.io.network.observation import observe
+from netdiag.deployment.observation.live_view import LiveVantage, docker_host_vantage, netns_vantage
+from netdiag.deployment.prediction.mesh import Edge, EdgeKind, edge_outcome, is_cut
+from netdiag.io.kernel.netns import open_namespace
+from netdiag.io.network.observation import Look, Observed, observe, observe_mesh
+from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace
 from tests.figures import Report
+from tests.io.namespaces import FAR, NOBODY, SWALLOWED, Pair, joined_namespaces
 from tests.io.network import hostile
 from tests.io.network.hostile import Behaviour, ScriptedBroker, serving
 
-pytestmark = pytest.mark.bar("hostile-broker")
-
+hostile_broker, black_hole = pytest.mark.bar("hostile-broker"), pytest.mark.bar("black-hole")
 TIMEOUT = 1.0
 BOUND = TIMEOUT + 2
 
@@ -58,6 +66,7 @@ HOSTILE = [
 ]
 
 
+@hostile_broker
 @pytest.mark.alone
 @pytest.mark.parametrize(("behaviour", "expected", "because"), HOSTILE, ids=[b.__name__ for b, _, _ in HOSTILE])
 def test_a_hostile_server_is_a_cell_with_a_reason(behaviour: Behaviour, expected: str, because: str) -> None:
@@ -71,6 +80,7 @@ def test_a_hostile_server_is_a_cell_with_a_reason(behaviour: Behaviour, expected
     assert taken < BOUND
 
 
+@hostile_broker
 @pytest.mark.alone
 def test_a_hundred_hostile_cells_stay_within_time_and_memory() -> None:
     kinds = [behaviour for behaviour, _, _ in HOSTILE]
@@ -91,6 +101,7 @@ def test_a_hundred_hostile_cells_stay_within_time_and_memory() -> None:
     assert peak < 64 * 1024 * 1024 + 10 * 1024 * 1024
 
 
+@hostile_broker
 @pytest.mark.alone
 def test_an_answer_of_thousands_of_brokers_is_cut_and_bounded() -> None:
     many = [(n, "127.0.0.1", 1) for n in range(3000)]
@@ -106,6 +117,7 @@ def test_an_answer_of_thousands_of_brokers_is_cut_and_bounded() -> None:
     assert taken < BOUND
 
 
+@hostile_broker
 @pytest.mark.alone
 def test_many_brokers_that_advertise_thousands_of_endpoints_are_bounded() -> None:
     with ExitStack() as servers:
@@ -121,6 +133,7 @@ def test_many_brokers_that_advertise_thousands_of_endpoints_are_bounded() -> Non
     assert {cell.observed.word.value for cell in cells if cell.observed} <= {"advertised", "unknown"}
 
 
+@hostile_broker
 def test_both_hops_of_an_honest_cluster() -> None:
     one, two = ScriptedBroker(node_id=1, brokers=[]), ScriptedBroker(node_id=2, brokers=[])
     with serving(one) as port_1, serving(two) as port_2:
@@ -131,6 +144,7 @@ def test_both_hops_of_an_honest_cluster() -> None:
     assert (one.connections, two.connections) == (1, 2)
 
 
+@hostile_broker
 def test_an_endpoint_that_is_another_broker() -> None:
     one = ScriptedBroker(node_id=1, brokers=[])
     with serving(one) as port:
@@ -140,6 +154,7 @@ def test_an_endpoint_that_is_another_broker() -> None:
     assert [outcome.outcome for outcome in verdict.endpoints] == ["ok", "wrong-broker"]
 
 
+@hostile_broker
 def test_a_failure_is_repeated_before_it_is_reported() -> None:
     class Once(ScriptedBroker):
         def __call__(self, channel: socket.socket, over: threading.Event) -> None:
@@ -155,6 +170,7 @@ def test_a_failure_is_repeated_before_it_is_reported() -> None:
     assert str(verdict) == "ok"
 
 
+@hostile_broker
 @pytest.mark.parametrize(
     ("host", "port", "expected"),
     [
@@ -171,6 +187,7 @@ def test_dead_ends(host: str, port: int, expected: str) -> None:
     assert str(verdict_of(Address(host=host, port=port))) == expected
 
 
+@hostile_broker
 def test_nothing_is_left_behind() -> None:
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     threads = threading.active_count()
@@ -196,6 +213,7 @@ print(before, peak(), len(cells))
 """
 
 
+@hostile_broker
 def test_the_memory_of_a_process_among_hostile_servers(figure: Report) -> None:
     with ExitStack() as servers:
         kinds = [behaviour for behaviour, _, _ in HOSTILE] + [hostile.announced_and_withheld] * 10
@@ -212,3 +230,244 @@ def test_the_memory_of_a_process_among_hostile_servers(figure: Report) -> None:
     figure("memory of the whole process among hostile servers", after, "MiB")
     assert cells == len(ports)
     assert after - before < 64
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    with joined_namespaces() as made:
+        yield made
+
+
+def look_from(pair: Pair, *addresses: Address, timeout: float = 4.0) -> Observed:
+    return observe([netns_vantage(pair.near)], addresses, timeout=timeout)
+
+
+def words(observed: Observed) -> list[str]:
+    return [str(cell.observed) for cell in observed.cells]
+
+
+@black_hole
+@pytest.mark.alone
+def test_each_kind_of_dead_end_has_its_word(pair: Pair) -> None:
+    begin = time.perf_counter()
+    observed = look_from(
+        pair,
+        Address(host=FAR, port=9092),
+        Address(host=NOBODY, port=9092),
+        Address(host=SWALLOWED.format(1), port=9092),
+        Address(host="10.99.0.1", port=9092),
+        Address(host="192.0.2.1", port=9092),
+        Address(host="2001:db8::1", port=9092),
+    )
+    taken = time.perf_counter() - begin
+    assert words(observed) == [
+        "bootstrap: refused",
+        # Nobody has the address: the failed ARP takes the kernel 3.05 s and is no time-out.
+        "bootstrap: unreachable",
+        "bootstrap: timeout",
+        "bootstrap: unreachable",
+        "bootstrap: unreachable",
+        "bootstrap: unreachable",
+    ]
+    assert taken < 6
+
+
+@black_hole
+@pytest.mark.alone
+def test_black_holes_take_no_longer_for_being_many(pair: Pair, figure: Report) -> None:
+    addresses = [Address(host=SWALLOWED.format(n % 250 + 1), port=9000 + n) for n in range(600)]
+    begin = time.perf_counter()
+    observed = look_from(pair, *addresses)
+    taken = time.perf_counter() - begin
+    figure("600 cells that all black-hole, --timeout 4", taken, "s")
+    assert set(words(observed)) == {"bootstrap: timeout"}
+    assert taken < 6
+
+
+@black_hole
+@pytest.mark.alone
+def test_advertised_black_holes_fit_into_the_same_time(pair: Pair) -> None:
+    broker = ScriptedBroker(node_id=0, brokers=[(n, SWALLOWED.format(n + 1), 9092) for n in range(200)])
+    with open_namespace(NamedNamespace(name=pair.far)) as far, serving(broker, address=FAR, namespace=far) as port:
+        begin = time.perf_counter()
+        observed = look_from(pair, Address(host=FAR, port=port))
+        taken = time.perf_counter() - begin
+    assert words(observed) == ["advertised: timeout"]
+    assert taken < 6
+
+
+@black_hole
+@pytest.mark.alone
+def test_one_swallowed_target_is_not_stormed_and_not_serial(pair: Pair, figure: Report) -> None:
+    stances = [
+        replace(netns_vantage(pair.near), vantage=Vantage(kind=VantageKind.LAN, label=f"{n}")) for n in range(80)
+    ]
+    begin = time.perf_counter()
+    observed = observe(stances, [Address(host=SWALLOWED.format(1), port=9092)])
+    taken = time.perf_counter() - begin
+    figure("80 vantages at one target that black-holes, --timeout 4", taken, "s")
+    assert words(observed) == ["bootstrap: timeout"] * 80
+    assert taken < 6
+
+
+@black_hole
+def test_a_namespace_that_is_not_there_is_a_skipped_vantage(pair: Pair) -> None:
+    observed = observe([netns_vantage("netdiag-typo"), netns_vantage(pair.near)], [Address(host=FAR, port=1)])
+    assert words(observed) == ["bootstrap: refused"]
+    (skipped,) = observed.skipped
+    assert skipped.vantage.label == "netns:netdiag-typo"
+    assert not skipped.rights
+
+
+@black_hole
+def test_its_own_hosts_file_is_used(pair: Pair) -> None:
+    folder = Path("/etc/netns", pair.near)
+    folder.mkdir(parents=True)
+    try:
+        (folder / "hosts").write_text(f"{FAR} kafka.test\n")
+        (folder / "resolv.conf").write_text(f"nameserver {FAR}\n")
+        observed = look_from(pair, Address(host="kafka.test", port=1), Address(host="other.test", port=1))
+    finally:
+        for path in folder.iterdir():
+            path.unlink()
+        folder.rmdir()
+    assert words(observed) == ["bootstrap: refused", "bootstrap: unresolved"]
+    contact = observed.cells[1].observed.bootstrap if observed.cells[1].observed else None
+    assert isinstance(contact, Failed)
+    assert contact.because == f'"other.test" has no address here: name server {FAR}: Connection refused'
+
+
+@black_hole
+@pytest.mark.alone
+def test_a_black_hole_among_the_addresses_of_a_name_costs_a_head_start_only(pair: Pair) -> None:
+    folder = Path("/etc/netns", pair.near)
+    broker = ScriptedBroker(node_id=1, brokers=[])
+    folder.mkdir(parents=True)
+    try:
+        (folder / "hosts").write_text(f"{SWALLOWED.format(1)} both.test\n{FAR} both.test\n")
+        with open_namespace(NamedNamespace(name=pair.far)) as far, serving(broker, address=FAR, namespace=far) as port:
+            broker.brokers = [(1, "both.test", port)]
+            begin = time.perf_counter()
+            observed = look_from(pair, Address(host="both.test", port=port))
+            taken = time.perf_counter() - begin
+    finally:
+        (folder / "hosts").unlink()
+        folder.rmdir()
+    assert words(observed) == ["ok"]
+    assert taken < 2
+
+
+def stance(member: str, entrance: NamespaceId) -> LiveVantage:
+    vantage = Vantage(kind=VantageKind.BROKER, label=f"inside {member}", member=member)
+    return LiveVantage(vantage=vantage, entrance=entrance)
+
+
+def edge(kind: EdgeKind, port: int, *, source: str = "a", host: str = "127.0.0.1", node_id: int | None = None) -> Edge:
+    return Edge(kind=kind, source=source, target="b", address=Address(host=host, port=port), node_id=node_id)
+
+
+def seen(*edges: Edge, timeout: float = 4) -> list[str]:
+    mesh = observe_mesh(Look(stances=(stance("a", OwnNamespace()),), edges=edges, timeout=timeout))
+    assert not mesh.skipped
+    return [edge_outcome(one, one.observed) for one in mesh.edges if one.observed is not None]
+
+
+def zookeeper(channel: socket.socket, over: threading.Event) -> None:
+    if channel.recv(4) == b"srvr":
+        channel.sendall(b"Zookeeper version: 3.9.3-x, built on y\nMode: standalone\n")
+
+
+def not_whitelisted(channel: socket.socket, over: threading.Event) -> None:
+    word = channel.recv(4).decode()
+    channel.sendall(f"{word} is not executed because it is not in the whitelist.\n".encode())
+
+
+class SessionsOnly:
+    """A server that closes on a word and opens sessions."""
+
+    def __init__(self) -> None:
+        self.farewells: list[bytes] = []
+
+    def __call__(self, channel: socket.socket, over: threading.Event) -> None:
+        asked = channel.recv(4096)
+        if len(asked) != 48:
+            return
+        response = struct.pack(">iiqi", 0, 4000, 7, 16) + bytes(16)
+        channel.sendall(struct.pack(">i", len(response)) + response)
+        self.farewells.append(channel.recv(4096))
+
+
+def test_brokers_right_and_wrong() -> None:
+    brokers = [ScriptedBroker(node_id=n, brokers=[]) for n in (1, 2)]
+    with serving(brokers[0]) as one, serving(brokers[1]) as two, serving(hostile.immediate_close) as closing:
+        kind = EdgeKind.INTER_BROKER
+        edges = [edge(kind, port, node_id=n) for n, port in ((1, one), (2, two), (3, two), (4, closing), (5, 1))]
+        assert seen(*edges) == ["ok", "ok", "wrong-broker", "closed", "refused"]
+        # The two edges to one address share a contact.
+        assert [broker.connections for broker in brokers] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "expected"),
+    [
+        (zookeeper, "ok"),
+        (not_whitelisted, "ok"),
+        (hostile.immediate_close, "closed"),
+        (hostile.http, "not-kafka"),
+        (hostile.garbage, "not-kafka"),
+        (hostile.silence, "timeout"),
+    ],
+)
+def test_zookeepers(behaviour: Callable[..., None], expected: str) -> None:
+    with serving(behaviour) as port:
+        assert seen(edge(EdgeKind.ZOOKEEPER, port), timeout=2) == [expected]
+
+
+def test_a_zookeeper_without_words_is_asked_for_a_session_which_is_closed() -> None:
+    server = SessionsOnly()
+    with serving(server) as port:
+        assert seen(edge(EdgeKind.ZOOKEEPER, port)) == ["ok"]
+    assert server.farewells == [b"\0\0\0\x08\0\0\0\x01\xff\xff\xff\xf5"]
+
+
+def test_nobody_there_and_no_such_name() -> None:
+    kind = EdgeKind.ZOOKEEPER
+    assert seen(edge(kind, 1), edge(kind, 2181, host="no..name")) == ["refused", "unresolved"]
+
+
+def test_from_inside_other_namespaces_and_nothing_is_left_behind() -> None:
+    with joined_namespaces() as pair, open_namespace(NamedNamespace(name=pair.far)) as far:
+        broker = ScriptedBroker(node_id=1, brokers=[])
+        with serving(broker, address=FAR, namespace=far) as port:
+            stances = (stance("near", NamedNamespace(name=pair.near)), stance("gone", NamedNamespace(name="nd-none")))
+            edges = (
+                edge(EdgeKind.INTER_BROKER, port, source="near", host=FAR, node_id=1),
+                edge(EdgeKind.INTER_BROKER, port, source="near", host="127.0.0.1", node_id=2),
+                edge(EdgeKind.INTER_BROKER, port, source="gone", host=FAR),
+            )
+            look = Look(stances=stances, edges=edges)
+            mesh = observe_mesh(look)
+            assert [is_cut(one) for one in mesh.edges] == [False, True, None]
+            ((who, because),) = mesh.skipped
+            assert who == "gone"
+            assert "there is none of that name" in because
+            before = len(os.listdir("/proc/self/fd"))
+            for _ in range(5):
+                observe_mesh(look)
+            assert not [thread for thread in threading.enumerate() if thread.name == "netns"]
+            assert len(os.listdir("/proc/self/fd")) <= before + 10
+
+
+def test_a_look_at_cells_looks_along_edges_as_well() -> None:
+    broker = ScriptedBroker(node_id=1, brokers=[])
+    with serving(broker) as port:
+        broker.brokers = [(1, "127.0.0.1", port)]
+        edges = (edge(EdgeKind.INTER_BROKER, port, node_id=1), edge(EdgeKind.INTER_BROKER, 1, source="elsewhere"))
+        address = Address(host="127.0.0.1", port=port)
+        found = observe((stance("a", OwnNamespace()),), (address,), edges=edges)
+    assert [str(cell.observed) for cell in found.cells] == ["ok"]
+    assert isinstance(found.mesh.edges[0].observed, Answered)
+    assert found.mesh.edges[1].observed is None
+    assert [who for who, _ in found.mesh.skipped] == ["elsewhere"]
+    # The edge and the cell are one contact.
+    assert broker.connections == 1

@@ -22,8 +22,7 @@ from tests.io.namespaces import FAR, joined_namespaces
 from tests.io.network import hostile
 from tests.io.network.authorities import issue
 from tests.io.network.hostile import ScriptedBroker, serving
-from tests.io.network.secured_servers import PASSWORD, SaslBroker, behind_tls, context_for
-from tests.io.network.secured_world import World
+from tests.io.network.secured_servers import PASSWORD, SaslBroker, World, behind_tls, context_for
 
 
 def ask(*addresses: tuple[str, int], timeout: float = 10) -> ProbeReport:
