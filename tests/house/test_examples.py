@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.shell import netdiag
 from tests.house.examples import NOT_FROM_INSIDE, copy_of_repository, differs, documents, execute, shown, update
 from tests.house.tree import ROOT, files, name
 
@@ -30,6 +31,42 @@ def test_every_shown_command_prints_what_is_shown(document: Path, tmp_path: Path
 def test_the_readme_and_the_guides_show_commands() -> None:
     assert README in DOCUMENTS
     assert len(DOCUMENTS) > 5
+
+
+# In a code block, or in backquotes within prose.
+_COMMAND_LINE = re.compile(
+    r"^(?:    |\$ )(?:sudo )?(?:.*\| )?(?:\S*/bin/)?netdiag (?P<command>[a-z][a-z-]+)(?P<words>.*)$"
+    r"|`(?:sudo )?netdiag (?P<named>[a-z][a-z-]+)(?P<options>[^`]*)`",
+    re.MULTILINE,
+)
+_OPTION = re.compile(r"(?<!\S)(--?[a-z][a-z-]*)")
+
+
+def command_lines() -> dict[str, dict[str, str]]:
+    """The options of each command that a page of the site or README names, each with the page."""
+    found: dict[str, dict[str, str]] = {}
+    for page in files():
+        if page == README or (page.suffix == ".md" and page.is_relative_to(ROOT / "docs")):
+            for match in _COMMAND_LINE.finditer(page.read_text(encoding="utf-8")):
+                words = (match["words"] or match["options"] or "").partition("  #")[0]
+                options = dict.fromkeys(_OPTION.findall(words), name(page))
+                found.setdefault(match["command"] or match["named"], {}).update(options)
+    return found
+
+
+COMMAND_LINES = command_lines()
+
+
+@pytest.mark.parametrize("command", sorted(COMMAND_LINES))
+def test_every_command_and_option_that_a_page_names_exists(command: str, tmp_path: Path) -> None:
+    done = netdiag(command, "--help", cwd=tmp_path, env={"COLUMNS": "200"})
+    assert done.returncode == 0, f"no command is called {command}"
+    known = set(_OPTION.findall(done.stdout.decode().replace(",", " ")))
+    assert {option: page for option, page in COMMAND_LINES[command].items() if option not in known} == {}
+
+
+def test_pages_name_nearly_every_command() -> None:
+    assert len(COMMAND_LINES) >= 13
 
 
 def test_what_cannot_run_inside_a_test_is_a_target_of_make() -> None:
