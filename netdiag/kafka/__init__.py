@@ -1,1 +1,1 @@
-"""The words of Apache Kafka: listeners, broker configuration, images, protocol."""
+"""Apache Kafka as values: listeners, broker configuration, images, the protocol and what a client says in it."""

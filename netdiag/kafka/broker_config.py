@@ -1,4 +1,4 @@
-"""The configuration a broker really runs with: Kafka's own defaults on top of what the image hands over.
+"""The configuration that a broker runs with: the settings that the image passes on, and Kafka's defaults for the rest.
 
 Every function takes a `BrokerConfig` and follows `KafkaConfig` of Apache Kafka 3.9 (4.x moved the same checks
 to `AbstractKafkaConfig`). Absent properties get Kafka's default here and nowhere else.
@@ -32,7 +32,7 @@ DEFAULT_LISTENERS = "PLAINTEXT://:9092"
 
 
 class Mode(Enum):
-    """How the broker coordinates with others; UNDECIDED is a broker that has been told neither.
+    """How the broker coordinates with others; UNDECIDED where neither KRaft nor ZooKeeper is configured.
 
     REDPANDA is no Apache Kafka: it speaks the protocol, and none of Kafka's own checks apply to it.
     """
@@ -66,13 +66,13 @@ class BrokerConfig:
         return setting.value if setting else None
 
     def is_unknown(self, name: str) -> bool:
-        """Whether the property is given, but with a value nobody here can know."""
+        """Whether the property is given with a value that cannot be known."""
         setting = self.settings.get(name)
         return setting is not None and setting.value is None
 
     @cached_property
     def roles(self) -> frozenset[str]:
-        """The words of `process.roles`."""
+        """The roles in `process.roles`."""
         return frozenset(role.strip() for role in (self.value("process.roles") or "").split(",") if role.strip())
 
     @cached_property
@@ -96,7 +96,7 @@ class BrokerConfig:
 
     @cached_property
     def is_broker(self) -> bool:
-        """Whether clients are served: everything but an isolated controller."""
+        """Whether the node serves clients: every node except an isolated controller."""
         return self.mode is not Mode.KRAFT or "broker" in self.roles
 
     @cached_property
@@ -134,7 +134,7 @@ class BrokerConfig:
 
     @cached_property
     def is_readable(self) -> bool:
-        """Whether the broker can take both listener lists apart; what follows from them is moot otherwise."""
+        """Whether the broker can parse both listener lists; otherwise nothing follows from them."""
         entries = (*self.listener_entries, *self.advertised_entries)
         return not any(isinstance(entry, MalformedEntry) or self._is_misread(entry) for entry in entries)
 
@@ -144,7 +144,7 @@ class BrokerConfig:
 
     @cached_property
     def broker_listeners(self) -> tuple[ListenerEntry, ...]:
-        """The listeners that clients and brokers use: those that are no controller's."""
+        """The listeners that clients and brokers use: all except those of the controller."""
         return tuple(entry for entry in self.listeners if entry.endpoint.listener not in self.controller_names)
 
     @cached_property
@@ -159,7 +159,7 @@ class BrokerConfig:
 
     @cached_property
     def advertised_listeners(self) -> tuple[ListenerEntry, ...]:
-        """What clients are told: the well-formed advertised entries without the controller's."""
+        """What clients get: the well-formed advertised entries, without the controller's."""
         entries = well_formed(self.advertised_entries)
         return tuple(entry for entry in entries if entry.endpoint.listener not in self.controller_names)
 
@@ -205,7 +205,7 @@ class BrokerConfig:
 
     @cached_property
     def inter_broker_listener(self) -> str:
-        """The listener brokers use among themselves; PLAINTEXT where nothing is set, none of a Redpanda's."""
+        """The listener that brokers use for each other; PLAINTEXT by default, None for Redpanda."""
         if self.mode is Mode.REDPANDA:
             return ""
         name = self.value("inter.broker.listener.name")

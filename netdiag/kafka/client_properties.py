@@ -50,7 +50,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientProperties:
-    """What a client does before its first request. `checks_names`: the certificate must cover the host asked for."""
+    """How a client connects and logs in. `checks_names`: the certificate must cover the host asked for."""
 
     security_protocol: str = "PLAINTEXT"
     truststore: Store | None = None
@@ -159,7 +159,7 @@ def _keystore(values: dict[str, str]) -> Store | None:
 
 
 def _login(values: dict[str, str]) -> tuple[str, str, str]:
-    """Mechanism, user and password; both empty for mechanisms that know neither."""
+    """Mechanism, user and password; the latter two are empty for mechanisms without them."""
     mechanism = values.get("sasl.mechanism", "GSSAPI")
     if not re.fullmatch(r"[A-Z0-9_-]{1,40}", mechanism):
         raise InputError("sasl.mechanism is not the name of one")
@@ -187,7 +187,7 @@ def parse_jaas(text: str) -> dict[str, str]:
 
 
 class _Quoted(str):
-    """A value that stood in quotes, so that ";" in it ends nothing."""
+    """A value that was in quotes, so that a ";" in it does not end the entry."""
 
     __slots__ = ()
 

@@ -81,13 +81,13 @@ FIRST_CORRELATION_ID = 0x6E64_0001
 
 
 def identity_conversation(expected_node_id: int, *, client_id: str = "netdiag") -> "Conversation":
-    """The shortest conversation that tells which cluster and which broker answers: for advertised endpoints."""
+    """The shortest conversation that identifies the cluster and the broker, for advertised endpoints."""
     wants = EVERYTHING - {Step.DESCRIBE_CLUSTER}
     return Conversation(client_id=client_id, wants=wants, expected_node_id=expected_node_id)
 
 
 def sasl_conversation(*, client_id: str = "netdiag") -> "Conversation":
-    """Ask a listener that wants authentication which mechanisms it enables; it closes the connection afterwards."""
+    """Ask a listener that requires authentication for its mechanisms; it closes the connection afterwards."""
     return Conversation(client_id=client_id, wants={Step.API_VERSIONS, Step.SASL_HANDSHAKE})
 
 
@@ -138,13 +138,13 @@ class Conversation:
         return self.bytes_to_send()
 
     def bytes_to_send(self) -> bytes:
-        """What is to be sent next; empty when nothing is."""
+        """The bytes to send next; empty when there are none."""
         data = bytes(self._to_send)
         self._to_send.clear()
         return data
 
     def receive(self, data: bytes) -> list[Event]:
-        """Take bytes from the endpoint, in any chunks, and tell what they mean. Bytes after the end are ignored."""
+        """Take bytes from the endpoint, in any chunks, and return their events. Bytes after the end are ignored."""
         self._must_have_started()
         if self._outcome is not None:
             return []
@@ -175,7 +175,7 @@ class Conversation:
         return self._told()
 
     def timed_out(self) -> list[Event]:
-        """The caller waits no longer."""
+        """The time-out of the caller is over."""
         self._must_have_started()
         if self._outcome is None:
             pending = len(self._frames.pending)

@@ -1,4 +1,4 @@
-"""Asking which broker coordinates a consumer group, without any I/O, and without making anything.
+"""Asking which broker coordinates a consumer group, without any I/O, and without creating a topic.
 
 A broker that is asked by FindCoordinator creates the topic of group offsets if there is none yet. So Metadata is asked
 first whether the topic is there (from version 4 on it can be asked without creating), and only then FindCoordinator.
@@ -41,7 +41,7 @@ class Coordinator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoCoordinator:
-    """Nobody is named, and why; `harmless` where no group has been used yet, or the broker cannot be asked."""
+    """No coordinator, and why; `harmless` where no group has been used yet, or the broker cannot be asked."""
 
     because: str
     harmless: bool = False
@@ -69,7 +69,7 @@ class CoordinatorConversation:
         return self.bytes_to_send()
 
     def bytes_to_send(self) -> bytes:
-        """What is to be sent next; empty when nothing is."""
+        """The bytes to send next; empty when there are none."""
         data, self._to_send = self._to_send, b""
         return data
 
@@ -90,7 +90,7 @@ class CoordinatorConversation:
         self.outcome = self.outcome or NoCoordinator(because="it closed without an answer")
 
     def timed_out(self) -> None:
-        """The caller waits no longer."""
+        """The time-out of the caller is over."""
         self.outcome = self.outcome or NoCoordinator(because="no answer in time")
 
     def _ask(self, api_key: int, body: Mapping[str, object]) -> None:

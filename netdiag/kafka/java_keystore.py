@@ -22,7 +22,7 @@ _PROTECTED = bytes.fromhex("060a2b060104012a02110101")
 
 
 class KeystoreError(Exception):
-    """The bytes are no keystore, or the password is not its own; no secret is in the message."""
+    """The bytes are not a keystore, or the password is wrong; the message holds no secret."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ _TEXT = {
 
 
 class OtherProtocol(StrEnum):
-    """Who answers in a Kafka broker's place."""
+    """What answers instead of a Kafka broker."""
 
     TLS = "TLS"
     TEXT = "text"

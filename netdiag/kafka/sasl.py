@@ -51,7 +51,7 @@ _HEADER = "n,,"
 
 
 class ScramError(Exception):
-    """The other side does not keep to SCRAM, or is not who it says."""
+    """The other side does not follow SCRAM, or does not know the password."""
 
 
 class Scram:
@@ -89,7 +89,7 @@ class Scram:
         return f"{without_proof},p={base64.b64encode(proof).decode()}".encode()
 
     def check(self, server_final: bytes) -> None:
-        """Whether server-final-message comes from somebody who knows the password."""
+        """Check that server-final-message comes from a server that knows the password; `ScramError` otherwise."""
         fields = _fields(_text(server_final))
         if "e" in fields:
             raise ScramError(f"it says {fields['e'][:80]}")
@@ -143,7 +143,7 @@ _LONGEST_WORDS = 300
 
 
 class RefusedBy(StrEnum):
-    """What a login ended at."""
+    """Why a login failed."""
 
     CREDENTIALS = "credentials"
     MECHANISM = "mechanism"
@@ -201,7 +201,7 @@ class Login:
         return self._request(SASL_HANDSHAKE, HANDSHAKE_VERSION, {"mechanism": self._mechanism})
 
     def bytes_to_send(self) -> bytes:
-        """What is to be sent next; empty when nothing is."""
+        """The bytes to send next; empty when there are none."""
         data, self._to_send = self._to_send, b""
         return data
 
@@ -230,7 +230,7 @@ class Login:
         self._refused(RefusedBy.CREDENTIALS if self._tokens else RefusedBy.CLOSED, f"closed {where}")
 
     def timed_out(self) -> None:
-        """The caller waits no longer."""
+        """The time-out of the caller is over."""
         self._refused(RefusedBy.NO_ANSWER, "no answer to SaslHandshake in time")
 
     def _take(self, frame: bytes) -> None:

@@ -15,7 +15,7 @@ from netdiag.values import dataclass
 
 
 class SpokenProtocol(StrEnum):
-    """What really answers on a port; the first four are values of listener.security.protocol.map."""
+    """What a port really speaks; the first four are values of listener.security.protocol.map."""
 
     PLAINTEXT = "PLAINTEXT"
     SSL = "SSL"
@@ -66,7 +66,7 @@ class CertificateFault(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsHandshake:
-    """A TLS handshake seen from outside.
+    """The observed TLS handshake of a listener.
 
     `versions` are those that the server accepted ("TLSv1.2"), `cipher` that of the best of them. `wants_client`: the
     server asks for a client's certificate; `needs_client`: it ends without one. `faults` hold for the name asked for
@@ -93,7 +93,7 @@ class SaslOffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListenerSecurity:
-    """All that one port told about its security. `detail` is for people, without secrets."""
+    """What one port reveals about its security. `detail` is for people, without secrets."""
 
     spoken: SpokenProtocol
     detail: str = ""
@@ -111,7 +111,7 @@ _MOST_NAMES = 5
 
 
 class TrustAnchor(StrEnum):
-    """Where the chain that a server sends leads to."""
+    """Where the certificate chain of a server ends."""
 
     TRUSTED = "trusted"
     PINNED = "pinned"  # the server's own certificate is among those trusted: Java looks no further
@@ -123,7 +123,7 @@ class TrustAnchor(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Something wrong with a certificate. `refused`: a Java client ends the handshake over it."""
+    """A fault of a certificate. `refused`: a Java client ends the handshake because of it."""
 
     fault: CertificateFault
     detail: str
@@ -139,7 +139,7 @@ def faults_of(
     warn_days: int = WARN_DAYS,
     checks_names: bool = True,
 ) -> tuple[Fault, ...]:
-    """All that is wrong, by the order in `CertificateFault`, for every host that a client may ask for."""
+    """All faults, in the order of `CertificateFault`, for every host that a client may connect to."""
     if not chain:
         return ()
     found = [
@@ -153,7 +153,7 @@ def faults_of(
 
 
 def covers(certificate: Certificate, host: str) -> bool:
-    """Whether the certificate is one for this host, as Java decides."""
+    """Whether the certificate covers this host, by the rules of Java."""
     try:
         address = ipaddress.ip_address(host.strip("[]").partition("%")[0])
     except ValueError:

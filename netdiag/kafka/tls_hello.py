@@ -1,9 +1,9 @@
 """The first flight of a TLS handshake, without any I/O and without a key: what a server says before anything is secret.
 
-    greeting = Greeting(version="TLSv1.2", host="kafka.example")
-    send(greeting.hello(randomness))                 # 64 fresh bytes
-    while not greeting.ended: greeting.receive(receive())
-    greeting.accepted, greeting.cipher, greeting.chain, greeting.wants_client
+    exchange = HelloExchange(version="TLSv1.2", host="kafka.example")
+    send(exchange.hello(randomness))                 # 64 fresh bytes
+    while not exchange.ended: exchange.receive(receive())
+    exchange.accepted, exchange.cipher, exchange.chain, exchange.wants_client
 
 One version is offered at a time, so that the answer tells whether the server speaks it. Up to TLS 1.2 certificates and
 the wish for a client's go in clear (RFC 5246, 7.4); in TLS 1.3 only the server's choice does (RFC 8446, 4.1.3). Nothing
@@ -60,8 +60,8 @@ _SIGNATURES = (
 )
 
 
-class Greeting:
-    """One greeting in one version; `host` is named to the server where it is a DNS name (RFC 6066, section 3)."""
+class HelloExchange:
+    """One ClientHello in one version, and its answer; a `host` that is a DNS name is sent (RFC 6066, section 3)."""
 
     def __init__(self, *, version: str, host: str = "") -> None:
         self.version = version

@@ -49,7 +49,7 @@ class FourLetterWord:
         return WORD
 
     def receive(self, data: bytes) -> None:
-        """Take bytes in any chunks; what is said decides as soon as it is clear."""
+        """Take bytes in any chunks; the outcome is set as soon as it is clear."""
         self._data = (self._data + data)[:_LARGEST]
         if self.outcome is not None:
             return
@@ -72,7 +72,7 @@ class FourLetterWord:
 
 
 class SessionOpening:
-    """Opens a session and closes it at once; the server has nothing to do but to count it."""
+    """Opens a session and closes it at once."""
 
     def __init__(self) -> None:
         self._data = b""
@@ -107,7 +107,7 @@ class SessionOpening:
 
 
 def parse_connect(value: str) -> tuple[tuple[str, int], ...]:
-    """The servers of `zookeeper.connect` ("a:2181,b/chroot") as (host, port); what is none is left out.
+    """The servers of `zookeeper.connect` ("a:2181,b/chroot") as (host, port); invalid ones are left out.
 
     As in `ConnectStringParser`: the path comes last, the port is 2181 where none is given, IPv6 stands in brackets.
     """

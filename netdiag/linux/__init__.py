@@ -1,1 +1,2 @@
-"""The words of Linux networking: name resolution files, listening sockets, addresses as values."""
+"""Linux networking as values: links, addresses, routes, sockets, packet filters and resolver files, and how the kernel
+encodes them."""

@@ -1,4 +1,4 @@
-"""Classic BPF programs that choose packets, for sockets of the whole namespace with links of several kinds.
+"""Classic BPF programs that select packets, for a socket that sees all links of a namespace.
 
 Links differ in where the network header begins. A program for Ethernet counts from the frame's first byte; one for
 bare IP packets is moved so that the kernel counts from the network header (SKF_NET_OFF), whatever stands before it.
@@ -44,14 +44,14 @@ Program = tuple[Instruction, ...]
 
 
 class LinkKind(Enum):
-    """What a program takes the first byte of a packet for."""
+    """Which header a program expects at the first byte of a packet."""
 
     ETHERNET = "ethernet"
     IP = "ip"
 
 
 def kafka_filter(ports: Collection[int], link: LinkKind) -> Program:
-    """TCP from or to one of these ports, DNS, and what says that something cannot be reached.
+    """TCP from or to one of these ports, DNS, and ICMP messages that report an unreachable destination.
 
     Later fragments carry no ports and are not taken. The same packets as `kafka_expression`, without libpcap.
     """
@@ -101,7 +101,7 @@ def kafka_filter(ports: Collection[int], link: LinkKind) -> Program:
 
 
 def kafka_expression(ports: Collection[int]) -> str:
-    """The same in the words of pcap-filter(7)."""
+    """The same filter as a pcap-filter(7) expression."""
     tcp = [f"tcp port {port}" for port in sorted({*ports, DNS})]
     dns = ("udp port 53", f"(udp and ip host {DOCKER_DNS} and ip[6:2] & 0x1fff = 0)")
     return " or ".join((*tcp, *dns, "icmp[icmptype] == 3", "icmp6[icmp6type] == 1"))
@@ -116,7 +116,7 @@ NO_PACKETS: Program = (Instruction(_RET, 0, 0, 0),)
 
 
 def for_all_links(ethernet: Program, ip: Program, *, snaplen: int, ifindexes: Collection[int] = ()) -> Program:
-    """One program of two: for links with Ethernet headers (loopback has them), and for all others.
+    """Two programs as one: the first for links with Ethernet headers (loopback has them), the second for all others.
 
     `ip` is written for bare IP packets. `snaplen` bytes are kept of each packet; of `ifindexes`, if any, alone.
     ValueError for a program that the kernel would refuse for its length.

@@ -1,4 +1,4 @@
-"""Connections that the kernel tracks: what a client dialled, and who answers it.
+"""Connections in the kernel's connection tracking: the address that a client connects to, and the one that answers.
 
 Source: linux/netfilter/nfnetlink_conntrack.h, linux/netfilter/nf_conntrack_common.h.
 """
@@ -29,7 +29,7 @@ _TCP_STATES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionTuple:
-    """Who sends to whom in one direction; ports are 0 for protocols without."""
+    """Source and destination of one direction; ports are 0 for protocols that have none."""
 
     source: str
     destination: str
@@ -38,7 +38,7 @@ class ConnectionTuple:
 
     @property
     def turned(self) -> "ConnectionTuple":
-        """The other way round."""
+        """The tuple of the opposite direction."""
         return ConnectionTuple(
             source=self.destination,
             destination=self.source,
@@ -68,19 +68,19 @@ class TrackedConnection:
 
     @property
     def destination_translated(self) -> bool:
-        """Whether somebody else answers than was dialled."""
+        """Whether the answering address differs from the one that the client connected to (DNAT)."""
         wanted = self.original.turned
         return (self.reply.source, self.reply.source_port) != (wanted.source, wanted.source_port)
 
     @property
     def source_translated(self) -> bool:
-        """Whether answers go to somebody else than dialled."""
+        """Whether answers go to an address other than the client's (SNAT)."""
         wanted = self.original.turned
         return (self.reply.destination, self.reply.destination_port) != (wanted.destination, wanted.destination_port)
 
 
 def get_connections() -> bytes:
-    """The question for all connections of both families."""
+    """The request for all connections of both families."""
     flags = _NLM_F_REQUEST | _NLM_F_DUMP
     return _MESSAGE.pack(_MESSAGE.size, _SUBSYSTEM << 8 | _GET, flags, 0, 0, 0, 0, 0)
 

@@ -1,4 +1,4 @@
-"""Which network namespace is meant, before anybody enters it."""
+"""Network namespaces: how one is named, and what is known of it."""
 
 import re
 from enum import Enum
@@ -8,12 +8,12 @@ from netdiag.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnNamespace:
-    """The one this process is in."""
+    """The namespace that this process is in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessNamespace:
-    """The one of a process; with `container_id` it must prove to belong to that container."""
+    """The namespace of a process; with `container_id`, the process must belong to that container."""
 
     pid: int
     container_id: str | None = None
@@ -21,7 +21,7 @@ class ProcessNamespace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedNamespace:
-    """One that `ip netns add` named; names that are paths are none."""
+    """A namespace that `ip netns add` named; a path is not a name."""
 
     name: str
 
@@ -35,7 +35,7 @@ NamespaceId = OwnNamespace | ProcessNamespace | NamedNamespace
 
 
 class NetnsSource(Enum):
-    """By what a namespace was found; the value is the word users see."""
+    """How a namespace was found; users see the value."""
 
     OWN = "own"
     PROCESS = "process"

@@ -1,6 +1,6 @@
-"""What /proc/PID says about a process: who it is, its container, the network namespaces that it keeps (proc(5)).
+"""What /proc/PID says about a process: its name, its container, the network namespaces that it holds (proc(5)).
 
-Foreign text: a process names itself as it likes, and a mount point may hold any byte.
+The text is not to be trusted: a process chooses its own name, and a mount point may hold any byte.
 """
 
 import ipaddress
@@ -49,7 +49,7 @@ class ProcessStat:
 
     @property
     def kernel_thread(self) -> bool:
-        """Whether it is a part of the kernel."""
+        """Whether it is a thread of the kernel."""
         return bool(self.flags & KERNEL_THREAD)
 
 

@@ -1,4 +1,4 @@
-"""What a resolver reads and gets: a hosts file (hosts(5)), resolv.conf(5), and the answer of a name server."""
+"""What a resolver works with: a hosts file (hosts(5)), resolv.conf(5), and the answer of a name server."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -116,7 +116,7 @@ _RCODE_NAMES = {1: "FORMERR", 2: "SERVFAIL", 3: "NXDOMAIN", 4: "NOTIMP", 5: "REF
 
 
 class Lookup(Enum):
-    """What one question for one name came to."""
+    """The result of one DNS query for one name."""
 
     FOUND = "found"
     NO_SUCH_NAME = "no such name"
@@ -133,7 +133,7 @@ class DnsAnswer:
 
     @property
     def lookup(self) -> Lookup:
-        """What it means: no name or no address sends the client to the next candidate, an error to the next server."""
+        """What the client does next: no name or no address leads to the next candidate, an error to the next server."""
         if self.rcode == NXDOMAIN:
             return Lookup.NO_SUCH_NAME
         if self.rcode != NOERROR:

@@ -1,4 +1,4 @@
-"""Packet filter and NAT rules of a network namespace, whichever of the three interfaces they came by.
+"""Packet filter and NAT rules of a network namespace, from any of the three kernel interfaces.
 
 One vocabulary for native nftables, iptables over nf_tables and legacy iptables: tables of chains of rules, a rule being
 conditions and then an action. What a rule says is kept twice: as expressions that can be evaluated
@@ -15,7 +15,7 @@ from netdiag.values import dataclass
 
 
 class Origin(Enum):
-    """By which interface a table was made; the value is what people call it."""
+    """The interface that made a table; the value is its usual name."""
 
     NFTABLES = "nftables"
     IPTABLES_NFT = "iptables-nft"

@@ -45,7 +45,7 @@ class Protocol(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """A socket that waits for others: TCP in LISTEN, UDP without a peer (what `ss -lntu` lists).
+    """A socket that waits for peers: TCP in LISTEN, UDP without a peer (what `ss -lntu` lists).
 
     `family` is 4 or 6; a family of 6 on "::" without `v6only` serves IPv4, too. `address` is where it is bound,
     `ifindex` the device it is bound to, None for all. `inode` 0 is a socket of the kernel's own. `pids` are the
@@ -109,15 +109,15 @@ _V6ONLY = 11
 
 
 def request_listeners(protocol: Protocol, family: int) -> bytes:
-    """TCP that listens, or UDP without a peer, of family 4 or 6."""
+    """The request for listening TCP sockets, or UDP sockets without a peer, of family 4 or 6."""
     body = _REQUEST.pack(_FAMILIES[family], _NUMBERS[protocol], 0, _STATES[protocol])
     return request(MessageType.SOCK_DIAG_BY_FAMILY, body)
 
 
 def request_tcp_listeners() -> bytes:
-    """TCP that listens, of both families in one answer: the older question, which names none (TCPDIAG_GETSOCK).
+    """The request for listening TCP sockets of both families: TCPDIAG_GETSOCK, an older one that names no family.
 
-    The kernel walks its table of all sockets for each question, so that half as many take half as long.
+    The kernel walks its table of all sockets for each request, so one request instead of two takes half the time.
     """
     return request(_TCPDIAG_GETSOCK, _OLD_REQUEST.pack(_STATES[Protocol.TCP]))
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netdiag.kafka.tls_hello import MOST_BYTES, MOST_CERTIFICATES, RANDOM_BYTES, VERSIONS, Greeting
+from netdiag.kafka.tls_hello import MOST_BYTES, MOST_CERTIFICATES, RANDOM_BYTES, VERSIONS, HelloExchange
 from tests.io.network.authorities import Issued, authority, issue
 
 
@@ -33,34 +33,34 @@ def server(path: Path, *versions: str, wants_client: bool = False) -> ssl.SSLCon
     return context
 
 
-def greet(context: ssl.SSLContext, version: str, *, host: str = "kafka", chunk: int = 1000) -> Greeting:
-    """One greeting, answered by OpenSSL."""
+def greet(context: ssl.SSLContext, version: str, *, host: str = "kafka", chunk: int = 1000) -> HelloExchange:
+    """One exchange, answered by OpenSSL."""
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     answering = context.wrap_bio(incoming, outgoing, server_side=True)
-    greeting = Greeting(version=version, host=host)
-    incoming.write(greeting.hello(os.urandom(RANDOM_BYTES)))
+    exchange = HelloExchange(version=version, host=host)
+    incoming.write(exchange.hello(os.urandom(RANDOM_BYTES)))
     with contextlib.suppress(ssl.SSLError):
         answering.do_handshake()
     said = outgoing.read()
     for start in range(0, len(said), chunk):
-        greeting.receive(said[start : start + chunk])
-    return greeting
+        exchange.receive(said[start : start + chunk])
+    return exchange
 
 
 @pytest.mark.parametrize("chunk", [1, 100, 100_000])
 def test_what_a_server_of_1_2_says(chain: tuple[Issued, Path], chunk: int) -> None:
     leaf, path = chain
-    greeting = greet(server(path, "TLSv1.2"), "TLSv1.2", chunk=chunk)
+    exchange = greet(server(path, "TLSv1.2"), "TLSv1.2", chunk=chunk)
     assert leaf.issuer is not None
-    assert (greeting.accepted, greeting.ended, greeting.wants_client) == (True, True, False)
-    assert greeting.chain == (leaf.der, leaf.issuer.der)
-    assert greeting.cipher.startswith("TLS_ECDHE_RSA_WITH_")
+    assert (exchange.accepted, exchange.ended, exchange.wants_client) == (True, True, False)
+    assert exchange.chain == (leaf.der, leaf.issuer.der)
+    assert exchange.cipher.startswith("TLS_ECDHE_RSA_WITH_")
 
 
 def test_a_server_that_wants_a_clients_certificate(chain: tuple[Issued, Path]) -> None:
-    greeting = greet(server(chain[1], "TLSv1.2", wants_client=True), "TLSv1.2")
-    assert greeting.wants_client
-    assert greeting.ended
+    exchange = greet(server(chain[1], "TLSv1.2", wants_client=True), "TLSv1.2")
+    assert exchange.wants_client
+    assert exchange.ended
 
 
 @pytest.mark.parametrize("host", ["kafka", "10.0.0.1", "fd00::1", "", "žluťoučký.lab", "x" * 300])
@@ -80,8 +80,8 @@ def test_each_version_is_told_from_the_others(chain: tuple[Issued, Path], offere
 def test_a_server_on_another_curve_asks_again_and_has_accepted(chain: tuple[Issued, Path]) -> None:
     context = server(chain[1], "TLSv1.3")
     context.set_ecdh_curve("secp521r1")
-    greeting = greet(context, "TLSv1.3")
-    assert (greeting.accepted, greeting.ended) == (True, True)
+    exchange = greet(context, "TLSv1.3")
+    assert (exchange.accepted, exchange.ended) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -96,37 +96,37 @@ def test_a_server_on_another_curve_asks_again_and_has_accepted(chain: tuple[Issu
     ],
 )
 def test_strangers(said: bytes, answered: bool) -> None:
-    greeting = Greeting(version="TLSv1.2")
-    greeting.hello(bytes(RANDOM_BYTES))
-    greeting.receive(said)
-    greeting.receive(b"")
-    assert (greeting.ended, greeting.answered, greeting.accepted) == (True, answered, False)
+    exchange = HelloExchange(version="TLSv1.2")
+    exchange.hello(bytes(RANDOM_BYTES))
+    exchange.receive(said)
+    exchange.receive(b"")
+    assert (exchange.ended, exchange.answered, exchange.accepted) == (True, answered, False)
 
 
 def test_a_flood_is_not_kept() -> None:
-    greeting = Greeting(version="TLSv1.2")
+    exchange = HelloExchange(version="TLSv1.2")
     record = struct.pack(">BHH", 22, 0x0303, 0x4000) + b"\x0b\xff\xff\xff" + bytes(0x3FFC)
     for _ in range(1000):
-        greeting.receive(record)
-        if greeting.ended:
+        exchange.receive(record)
+        if exchange.ended:
             break
-    assert greeting.ended
-    assert len(greeting._messages) <= MOST_BYTES
+    assert exchange.ended
+    assert len(exchange._messages) <= MOST_BYTES
 
 
 def test_more_certificates_than_anybody_sends_are_left() -> None:
     body = b"".join((3).to_bytes(3, "big") + b"abc" for _ in range(1000))
     hello = b"\x03\x03" + bytes(32) + b"\x00\xc0\x2f\x00"
-    greeting = Greeting(version="TLSv1.2")
+    exchange = HelloExchange(version="TLSv1.2")
     for kind, message in ((2, hello), (11, len(body).to_bytes(3, "big") + body), (14, b"")):
         whole = bytes([kind]) + len(message).to_bytes(3, "big") + message
-        greeting.receive(struct.pack(">BHH", 22, 0x0303, len(whole)) + whole)
-    assert greeting.chain == (b"abc",) * MOST_CERTIFICATES
+        exchange.receive(struct.pack(">BHH", 22, 0x0303, len(whole)) + whole)
+    assert exchange.chain == (b"abc",) * MOST_CERTIFICATES
 
 
 @given(st.lists(st.binary(max_size=200), max_size=5), st.sampled_from(sorted(VERSIONS)))
 def test_nothing_that_is_sent_raises(pieces: list[bytes], version: str) -> None:
-    greeting = Greeting(version=version)
+    exchange = HelloExchange(version=version)
     for piece in pieces:
-        greeting.receive(struct.pack(">BHH", 22, 0x0303, len(piece)) + piece)
-        greeting.receive(b"\x16\x03\x03\x00\x05\x02\x00\x00\x01" + piece[:1])
+        exchange.receive(struct.pack(">BHH", 22, 0x0303, len(piece)) + piece)
+        exchange.receive(b"\x16\x03\x03\x00\x05\x02\x00\x00\x01" + piece[:1])

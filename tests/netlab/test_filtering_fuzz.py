@@ -17,7 +17,7 @@ from netdiag.linux.filtering.traversal import traverse
 from netdiag.linux.netns import NamedNamespace
 from netdiag.linux.nftables.messages import (
     ElementMessage,
-    Place,
+    TableId,
     decode_chain,
     decode_elements,
     decode_rule,
@@ -107,7 +107,7 @@ def test_answers_of_nf_tables() -> None:
     began = time.process_time()
     for _ in range(ROUNDS):
         sets = [*decoded(chance, decode_set, found["sets"])]
-        elements: dict[tuple[Place, str], list[ElementMessage]] = defaultdict(list)
+        elements: dict[tuple[TableId, str], list[ElementMessage]] = defaultdict(list)
         for message in chance.sample(found["elements"], min(30, len(found["elements"]))):
             with suppress(NetdiagError):
                 one = chance.choice(sets)

@@ -19,8 +19,8 @@ from netdiag.errors import MissingRight, NetdiagError
 from netdiag.io.kernel.netlink import Channel, Refused
 from netdiag.linux.nftables.messages import (
     ElementMessage,
-    Place,
     SetMessage,
+    TableId,
     decode_chain,
     decode_elements,
     decode_rule,
@@ -142,9 +142,9 @@ def _native_tables(channel: Channel, unread: list[str]) -> tuple[Table, ...]:
 
 def _elements(
     channel: Channel, sets: Iterable[SetMessage], unread: list[str]
-) -> tuple[dict[tuple[Place, str], list[ElementMessage]], frozenset[tuple[Place, str]]]:
-    found: dict[tuple[Place, str], list[ElementMessage]] = defaultdict(list)
-    partly: set[tuple[Place, str]] = set()
+) -> tuple[dict[tuple[TableId, str], list[ElementMessage]], frozenset[tuple[TableId, str]]]:
+    found: dict[tuple[TableId, str], list[ElementMessage]] = defaultdict(list)
+    partly: set[tuple[TableId, str]] = set()
     left = MOST_ELEMENTS
     for one in sets:
         key = (one.place, one.name)

@@ -40,7 +40,7 @@ from netdiag.kafka.security import (
     TlsHandshake,
     faults_of,
 )
-from netdiag.kafka.tls_hello import RANDOM_BYTES, VERSIONS, Greeting
+from netdiag.kafka.tls_hello import RANDOM_BYTES, VERSIONS, HelloExchange
 from netdiag.values import dataclass
 
 Dial = Callable[[], AbstractAsyncContextManager[socket.socket | None]]
@@ -67,8 +67,8 @@ async def look_at_tls(dial: Dial, host: str, deadline: float) -> SeenTls | None:
         return None
     others = [version for version in VERSIONS if version != _FIRST]
     greetings = {first.version: first}
-    for greeting in await asyncio.gather(*(_greet(dial, version, host, deadline) for version in others)):
-        greetings[greeting.version] = greeting
+    for exchange in await asyncio.gather(*(_greet(dial, version, host, deadline) for version in others)):
+        greetings[exchange.version] = exchange
     accepted = [greetings[version] for version in VERSIONS if greetings[version].accepted]
     chain = next((one.chain for one in reversed(accepted) if one.chain), ())
     if accepted and not chain:
@@ -81,22 +81,22 @@ async def look_at_tls(dial: Dial, host: str, deadline: float) -> SeenTls | None:
     )
 
 
-async def _greet(dial: Dial, version: str, host: str, deadline: float) -> Greeting:
-    greeting = Greeting(version=version, host=host)
+async def _greet(dial: Dial, version: str, host: str, deadline: float) -> HelloExchange:
+    exchange = HelloExchange(version=version, host=host)
     with suppress(TimeoutError):
         async with asyncio.timeout_at(deadline), dial() as channel:
             if channel is not None:
-                await _talk(channel, greeting, deadline)
-    return greeting
+                await _talk(channel, exchange, deadline)
+    return exchange
 
 
-async def _talk(channel: socket.socket, greeting: Greeting, deadline: float) -> None:
+async def _talk(channel: socket.socket, exchange: HelloExchange, deadline: float) -> None:
     with suppress(TimeoutError, OSError):
         async with asyncio.timeout_at(deadline):
-            hello = greeting.hello(os.urandom(RANDOM_BYTES))
+            hello = exchange.hello(os.urandom(RANDOM_BYTES))
             await asyncio.get_running_loop().sock_sendall(channel, hello)
-            while not greeting.ended:
-                greeting.receive(await received(channel))
+            while not exchange.ended:
+                exchange.receive(await received(channel))
 
 
 async def _chain_by_openssl(dial: Dial, host: str, deadline: float) -> tuple[bytes, ...]:

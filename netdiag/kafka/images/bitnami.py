@@ -26,7 +26,7 @@ from netdiag.patterns import regex
 
 
 class Generation(Enum):
-    """What the scripts assume where nothing is said.
+    """What the scripts assume where no variable decides.
 
     ZOOKEEPER has defaults for listeners and for a ZooKeeper on localhost, KRAFT for a single KRaft node unless
     KAFKA_ENABLE_KRAFT says no, EXPLICIT for nothing; UNKNOWN may be any of them.
@@ -162,7 +162,7 @@ def settings(environment: Mapping[str, str | None], image: ImageReference) -> Im
 
 
 def aliases(image: ImageReference) -> frozenset[str]:
-    """The tails of variables that this image takes without CFG_."""
+    """The variables that this image takes without CFG_, without their prefix."""
     explicit = generation(image.tag, image.kafka_version) in (Generation.EXPLICIT, Generation.UNKNOWN)
     return ALIASES_OF_EXPLICIT if explicit else ALIASES
 

@@ -33,7 +33,7 @@ def image_settings(image: ImageReference, environment: Mapping[str, str | None],
 
 
 def cluster_id(image: ImageReference, environment: Mapping[str, str | None]) -> str | None:
-    """The id a node formats its storage with; None where it makes one up, or where a shell passes it on."""
+    """The cluster id that a node formats its storage with; None where it generates one, or a shell passes it on."""
     default = _default_cluster_id(image, environment)
     names = cluster_id_variables(image)
     given = next((name for name in names if name in environment), None)
@@ -43,7 +43,7 @@ def cluster_id(image: ImageReference, environment: Mapping[str, str | None]) -> 
 
 
 def cluster_id_variables(image: ImageReference) -> tuple[str, ...]:
-    """The variables that give that id; the first that is set holds."""
+    """The variables that set the cluster id; the first that is set wins."""
     return ("KAFKA_CLUSTER_ID", "KAFKA_KRAFT_CLUSTER_ID") if image.family is ImageFamily.BITNAMI else ("CLUSTER_ID",)
 
 

@@ -52,7 +52,7 @@ class ImageSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """How a container of the image is started, as far as some images look at more than variables.
+    """How a container of the image is started, for images that look at more than variables.
 
     `command` is the words that replace the image's own, empty where none do; `mounts` are the paths inside that
     come from outside, None where nobody can tell; `published` leads from a container port to the host port, None for
@@ -107,12 +107,12 @@ def dotted_settings_from(
 
 
 def image_default(name: str, value: str | None) -> Setting:
-    """A setting that the image brings; None where nobody here knows its value."""
+    """A setting of the image itself; its value is None where it is not known."""
     return Setting(name=name, value=value, variable=None, provenance=Provenance.IMAGE_DEFAULT)
 
 
 def with_defaults(settings: Mapping[str, Setting], defaults: Mapping[str, str | None]) -> dict[str, Setting]:
-    """The settings with the image's own beneath them."""
+    """The settings on top of the image's defaults."""
     return {**{name: image_default(name, value) for name, value in defaults.items()}, **settings}
 
 

@@ -1,4 +1,4 @@
-"""Images that netdiag does not know, with variables that only a broker has: what is written holds, the rest is unknown.
+"""Images that netdiag does not know, with variables of a broker: what they set is known, the rest is not.
 
 Images for Kafka without end take KAFKA_X_Y for the property x.y. Where both lists of listeners are given that way, they
 are the broker's, whatever its start script does beside; nothing else is taken for granted.
@@ -20,12 +20,12 @@ _LISTS = ("KAFKA_LISTENERS", "KAFKA_ADVERTISED_LISTENERS")
 
 
 def looks_like_broker(environment: Mapping[str, str | None]) -> bool:
-    """Whether the variables are a broker's: both of its lists are given."""
+    """Whether the variables are those of a broker: both of its listener lists are given."""
     return all("://" in (environment.get(name) or "") for name in _LISTS)
 
 
 def settings(environment: Mapping[str, str | None]) -> ImageSettings:
-    """The properties that the variables name, on top of a file that nobody here knows."""
+    """The properties that the variables set, on top of an unknown file."""
     if not looks_like_broker(environment):
         return ImageSettings()
     given: dict[str, Setting] = dotted_settings_from(environment, prefix="KAFKA_", excluded=frozenset())

@@ -244,15 +244,15 @@ class ProtocolError(Exception):
 
 
 class LocalProtocolError(ProtocolError):
-    """Our own fault: a wrong call, a value that does not fit its field."""
+    """A fault of the caller: a wrong call, a value that does not fit its field."""
 
 
 class RemoteProtocolError(ProtocolError):
-    """The other side's fault."""
+    """A fault of the other side."""
 
 
 class FrameError(RemoteProtocolError):
-    """A size prefix that cannot be one."""
+    """An impossible size prefix."""
 
     def __init__(self, size: int, limit: int) -> None:
         super().__init__(f"a message of {size} bytes is announced, between 4 and {limit} are possible")

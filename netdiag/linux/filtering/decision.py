@@ -21,7 +21,7 @@ Word = Literal["accept", "drop", "reject", "jump", "goto", "return", "continue",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What a rule says once its conditions hold.
+    """What a rule does once its conditions hold.
 
     `chain` is where a jump or goto leads, `kind` what a reject sends ("icmp port-unreachable", "tcp reset"). `because`
     is for "unknown": what is not known.
@@ -35,7 +35,7 @@ class Decision:
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class Evaluation:
-    """Changed while a rule is evaluated: registers, and the packet by rules that mark or translate it.
+    """The state of one evaluation: registers, and the packet, which rules may mark or translate.
 
     `tracked` is False where connection tracking has not seen the packet yet.
     """
@@ -62,26 +62,26 @@ class Evaluation:
         return self.state not in (ConnectionState.INVALID, ConnectionState.UNTRACKED)
 
     def leave_untracked(self) -> None:
-        """What connection tracking has seen already stays as it is."""
+        """Exempt the packet from connection tracking, unless that has seen it already."""
         if not self.tracked:
             self.packet = replace(self.packet, state=ConnectionState.UNTRACKED)
 
     def load(self, register: int, bits: Bits) -> None:
-        """Put into a register, padded to words of four bytes as the kernel does."""
+        """Store in a register, padded to words of four bytes as in the kernel."""
         start, length = _offset(register), -(-len(bits.value) // 4) * 4
         padding = length - len(bits.value)
         self.value[start : start + length] = bits.value + bytes(padding)
         self.known[start : start + length] = bits.known + b"\xff" * padding
 
     def read(self, register: int, length: int) -> Bits:
-        """So many bytes of a register and those after it."""
+        """Read `length` bytes, from this register on."""
         start = _offset(register)
         value, mask = bytes(self.value[start : start + length]), bytes(self.known[start : start + length])
         return Bits(value, mask) if len(value) == length else unknown(length)
 
 
 def native_number(number: int) -> bytes:
-    """Four bytes in the order of this machine, as the kernel keeps marks and indexes."""
+    """Four bytes in the byte order of this machine, in which the kernel keeps marks and indexes."""
     return number.to_bytes(4, sys.byteorder)
 
 
@@ -96,7 +96,7 @@ _DESTINATION_HOOKS = ("prerouting", "output")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where to: addresses "" and ports 0 stay as they are; None is not known."""
+    """What a packet is translated to. An address "" and a port 0 leave the packet's own; None is not known."""
 
     destination: bool
     first: str | None = ""
@@ -124,7 +124,7 @@ def translate(evaluation: Evaluation, target: Target) -> Decision:
 
 
 def masquerade(evaluation: Evaluation) -> Decision:
-    """From the address of the device it leaves by; "" where that is not known."""
+    """Translate the source to the address of the outgoing device; "" where that is not known."""
     find = evaluation.namespace.address_of
     _from(evaluation, find(evaluation.packet.out_link) if find else "", 0)
     evaluation.translated = True
@@ -132,7 +132,7 @@ def masquerade(evaluation: Evaluation) -> Decision:
 
 
 def redirect(evaluation: Evaluation, first: int | None, last: int | None) -> Decision:
-    """To this machine itself: to loopback where it comes from, else to the address of the device it came by."""
+    """Translate the destination to this machine: loopback for its own packets, else the incoming device's address."""
     packet = evaluation.packet
     if evaluation.hook == "output":
         address = "127.0.0.1" if packet.family == 4 else "::1"
@@ -147,7 +147,7 @@ def redirect(evaluation: Evaluation, first: int | None, last: int | None) -> Dec
 
 
 def network_map(evaluation: Evaluation, network: str, *, destination: bool) -> Decision:
-    """NETMAP: the network's part from `network`, the host's part as it is."""
+    """NETMAP: take the network part from `network` and keep the host part."""
     packet = evaluation.packet
     try:
         target = ipaddress.ip_network(network, strict=False)

@@ -1,4 +1,4 @@
-"""Expressions of nf_tables, evaluated for one packet as the kernel's little machine with registers would.
+"""Expressions of nf_tables, evaluated for one packet with registers, as the kernel does.
 
 Every step gives True (go on), False (the rule does not match), None (not known) or a Decision that ends the rule.
 Sources: linux/netfilter/nf_tables.h, linux/netfilter/nf_conntrack_common.h.
@@ -63,7 +63,7 @@ _HARMLESS = frozenset(
 
 
 def step(expression: Expression, evaluation: Evaluation) -> Step:
-    """What one expression does."""
+    """Evaluate one expression."""
     if expression.name in _HARMLESS:
         return True
     handler = _HANDLERS.get(expression.name)
@@ -89,7 +89,7 @@ def address_type(address: str, evaluation: Evaluation) -> int | None:
 
 
 def _forget(expression: Expression, evaluation: Evaluation) -> None:
-    """What an expression that is not understood may have written is not known any more."""
+    """Mark as unknown what an expression that is not understood may have written."""
     register, length = expression.fields.get("dreg"), expression.fields.get("len", 16)
     if isinstance(register, int) and isinstance(length, int):
         evaluation.load(register, unknown(min(max(length, 4), 64)))
@@ -121,7 +121,7 @@ def _meta(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
 
 
 def meta_value(key: str, evaluation: Evaluation) -> Bits:
-    """What `meta KEY` loads."""
+    """The bytes that `meta KEY` loads."""
     packet = evaluation.packet
     match key:
         case "iifname" | "oifname":
@@ -390,14 +390,14 @@ _HANDLERS: Mapping[str, Callable[[Mapping[str, object], Evaluation], Step]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`matches` None: it depends on what is not known. `entry` is the element, None where several may be it."""
+    """`matches` is None where it depends on unknown bits. `entry` is the element, None where several are possible."""
 
     matches: Ternary
     entry: SetEntry | None = None
 
 
 def look_up(elements: ElementSet, evaluation: Evaluation, register: int) -> Answer:
-    """Look for what is in the registers from this one on."""
+    """Look up the key in the registers, from this one on."""
     possible, everything_else = False, None
     for entry in elements.entries:
         if not entry.key:

@@ -1,5 +1,5 @@
-"""The packet that rules are asked about, its headers as bytes of which only some bits are known, and what rules ask of
-the namespace beside it.
+"""A packet as rules see it: its fields, its headers as bytes of which only some bits are known, and the view of the
+namespace in which rules look things up.
 
 Comparisons give three values: yes, no, and not known. Sources: RFC 791, RFC 8200, RFC 9293, RFC 768.
 """
@@ -58,7 +58,7 @@ class Packet:
 
     @property
     def dialled(self) -> "Packet":
-        """The connection's first packet before any translation: its addresses and ports."""
+        """The connection's first packet as the client sent it, before any translation."""
         turned = (
             replace(
                 self,
@@ -80,18 +80,18 @@ class Packet:
 
     @property
     def destination_translated(self) -> bool:
-        """Whether the connection is to somewhere else than its client dialled."""
+        """Whether the destination differs from the one that the client connected to."""
         return bool(self.original_destination)
 
     @property
     def source_translated(self) -> bool:
-        """Whether the connection is from somebody else than its server sees."""
+        """Whether the source differs from the one that the server sees."""
         return bool(self.original_source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamespaceView:
-    """What rules ask of the namespace. What is not given is not known.
+    """What rules look up in the namespace. Whatever is not given is not known.
 
     `is_local` tells whether an address is one of the namespace's own. `address_of` is the address that a device would
     give as source, "" for none: MASQUERADE takes it, REDIRECT sends there. `ifindexes` are the devices by name.
@@ -131,7 +131,7 @@ def unknown(length: int) -> Bits:
 
 
 def joined(parts: list[Bits]) -> Bits:
-    """One after the other."""
+    """Concatenate."""
     return Bits(b"".join(part.value for part in parts), b"".join(part.known for part in parts))
 
 
@@ -152,7 +152,7 @@ def equal(bits: Bits, other: bytes) -> Ternary:
 
 
 def compare(bits: Bits, operator: str, other: bytes) -> Ternary:
-    """What a comparison of big-endian numbers gives."""
+    """Compare as big-endian numbers."""
     if operator in ("==", "!="):
         same = equal(bits, other)
         return same if operator == "==" or same is None else not same
@@ -178,14 +178,14 @@ def within(bits: Bits, first: bytes, last: bytes) -> Ternary:
 
 
 def both(one: Ternary, other: Ternary) -> Ternary:
-    """And, in three values."""
+    """Three-valued AND."""
     if one is False or other is False:
         return False
     return None if one is None or other is None else True
 
 
 def negated(value: Ternary, invert: bool) -> Ternary:
-    """Not, in three values, if `invert`."""
+    """Three-valued NOT, if `invert`."""
     return None if value is None else value != invert
 
 
@@ -206,7 +206,7 @@ _TCP, _UDP, _ICMP, _ICMP6 = 6, 17, 1, 58
 
 
 def network_header(packet: Packet) -> Bits:
-    """Of IPv4 without options, or IPv6 without extension headers; TTL, identification and the like are not known."""
+    """An IPv4 header without options, or an IPv6 header without extensions. TTL, identification etc. are not known."""
     number = protocol_number(packet.protocol)
     protocol = unknown(1) if number is None else known(bytes([number]))
     source, destination = _address(packet.source, packet.family), _address(packet.destination, packet.family)
@@ -217,7 +217,7 @@ def network_header(packet: Packet) -> Bits:
 
 
 def transport_header(packet: Packet) -> Bits:
-    """As far as it is there in the first packet of a connection."""
+    """The TCP, UDP or ICMP header, as far as it is known for the first packet of a connection."""
     number = protocol_number(packet.protocol)
     ports = [_port(packet.source_port), _port(packet.destination_port)]
     if number == _TCP:
@@ -230,7 +230,7 @@ def transport_header(packet: Packet) -> Bits:
 
 
 def header_bytes(header: Bits, offset: int, length: int) -> Bits:
-    """So many bytes of it; those beyond its end are not known."""
+    """`length` bytes of a header; those beyond its end are not known."""
     value = header.value[offset : offset + length]
     mask = header.known[offset : offset + length]
     return Bits(value.ljust(length, b"\0"), mask.ljust(length, b"\0"))

@@ -1,4 +1,4 @@
-"""What the packet filters of a namespace make of one packet at one hook.
+"""What the packet filters of a namespace do with one packet at one hook.
 
 All base chains of the hook are asked in the kernel's order: by priority, those of type nat together at their own place
 and for new connections only. A drop in any of them ends it; an accept ends its own chain, and the next is asked. What
@@ -30,7 +30,7 @@ _MOST_RUNS = 256
 
 
 class Verdict(Enum):
-    """The end of a packet at a hook; the value is the word users see."""
+    """How a hook ends for a packet; users see the value."""
 
     ACCEPT = "accept"
     DROP = "drop"
@@ -40,7 +40,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traversal:
-    """What became of the packet.
+    """The outcome for a packet.
 
     `packet` is as it leaves the hook, translated and marked. `kind` is what a reject sends ("tcp reset", "icmp
     port-unreachable"), "" otherwise. `hits` are the rules that matched, in order: those whose counters move.
@@ -66,7 +66,7 @@ def traverse(
     family: str = "",
     device: str = "",
 ) -> Traversal:
-    """The outcome at one hook ("prerouting", "input", "forward", "output", "postrouting", "ingress").
+    """Evaluate the chains of one hook ("prerouting", "input", "forward", "output", "postrouting", "ingress").
 
     `family` "bridge" or "netdev" asks the chains of that family; otherwise those of the packet's own and "inet".
     `device` is the one of a netdev hook. Tables that could not be read make the outcome unknown, unless it is a drop.
@@ -140,7 +140,7 @@ def _stages(base: list[tuple[Table, Chain]], hook: str) -> Iterator[_Stage]:
 
 @dataclasses.dataclass(slots=True)
 class _Outcomes:
-    """Tries what is not known both ways, until two outcomes differ."""
+    """Tries both values for whatever is not known, until two outcomes differ."""
 
     first: Traversal | None = None
     differing: Traversal | None = None

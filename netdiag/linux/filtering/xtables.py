@@ -23,7 +23,7 @@ _HARMLESS = frozenset(
 
 
 def step(expression: Expression, evaluation: Evaluation) -> Step:
-    """What a match ("xt:tcp"), a target ("xt:DNAT") or the conditions of an iptables entry ("ip") do."""
+    """Evaluate a match ("xt:tcp"), a target ("xt:DNAT") or the conditions of an iptables entry ("ip")."""
     name = expression.name.removeprefix("xt:")
     if name in _HARMLESS or name == "comment":
         return True
@@ -76,7 +76,7 @@ def in_network(address: str, network: str) -> Ternary:
 
 
 def named(link: str, pattern: str) -> bool:
-    """Whether a device is meant; "eth+" means all that begin so."""
+    """Whether a device name matches; "eth+" matches all names that begin with "eth"."""
     return link.startswith(pattern[:-1]) if pattern.endswith("+") else link == pattern
 
 
@@ -86,7 +86,7 @@ def _same_protocol(packet: Packet, wanted: str) -> Ternary:
 
 
 def between(port: int | None, limits: object) -> Ternary:
-    """Whether a port is in a list of two numbers."""
+    """Whether a port is in the range [first, last]."""
     if not isinstance(limits, list | tuple) or len(limits) != 2:
         return None
     first, last = limits

@@ -107,11 +107,11 @@ class Load:
 
     @property
     def host(self) -> bool:
-        """Whether its bytes are a number in the machine's order."""
+        """Whether its bytes are a number in the machine's byte order."""
         return self.kind.host and not self.network
 
     def number(self, value: bytes) -> int:
-        """The number that bytes of it are."""
+        """The value of its bytes as a number."""
         return int.from_bytes(value, sys.byteorder if self.host else "big")
 
 
@@ -264,7 +264,7 @@ def compared(load: Load, header: str, operator: str, value: bytes, names: Name) 
 
 
 def ranged(load: Load, header: str, first: bytes, last: bytes, negated: bool, names: Name) -> str:
-    """Between two values."""
+    """The condition of a range."""
     words, kind = load.words, load.kind
     if load.base:
         found = fields_at(header, load.start, load.size * 8)
@@ -291,7 +291,7 @@ def load_words(load: Load, header: str) -> str:
 
 
 def load_kind(load: Load, header: str) -> DataType:
-    """How values of it are written."""
+    """The type that says how its values are written."""
     if not load.base:
         return load.kind
     found = fields_at(header, load.start, load.size * 8)
@@ -299,7 +299,7 @@ def load_kind(load: Load, header: str) -> DataType:
 
 
 def raw_words(load: Load) -> str:
-    """Bits of a header that has no name."""
+    """Bits of a header that nft has no name for."""
     base = {"link": "ll", "network": "nh", "transport": "th", "inner": "ih"}.get(load.base, load.base)
     return f"@{base},{load.start},{load.size * 8}"
 

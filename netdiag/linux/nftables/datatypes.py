@@ -219,7 +219,7 @@ def type_name(number: int) -> str:
 
 
 def value_text(kind: DataType, data: bytes, *, host: bool | None = None, names: Name = str) -> str:
-    """A value as nft writes it. `host` tells the order of its bytes where that is not the type's own."""
+    """A value as nft writes it. `host` gives its byte order where that is not the type's own."""
     in_host_order = kind.host if host is None else host
     number = int.from_bytes(data, sys.byteorder if in_host_order else "big")
     match kind.kind:
@@ -259,7 +259,7 @@ def flags_text(kind: DataType, number: int) -> str:
 
 
 def quoted(data: bytes) -> str:
-    """A string between quotation marks; what is no UTF-8 is kept as surrogates."""
+    """A string in quotation marks; bytes that are not UTF-8 become surrogates."""
     text = data.split(b"\0", 1)[0].decode("utf-8", errors="surrogateescape")
     return f'"{text}"'
 
@@ -386,7 +386,7 @@ NETWORK_FAMILIES = {2: "ip", 10: "ip6"}
 
 
 def fields_at(header: str, start: int, length: int) -> tuple[Field, ...]:
-    """The fields that lie one after the other in just these bits; empty if there are none."""
+    """The consecutive fields that fill exactly these bits; empty if there are none."""
     known = HEADERS.get(header, ())
     exact = next((one for one in known if (one.start, one.length) == (start, length)), None)
     if exact is not None:

@@ -215,7 +215,7 @@ _PARTS: Mapping[str, Mapping[int, Part]] = {
 
 
 class Count(NamedTuple):
-    """What a counter says."""
+    """The figures of a counter."""
 
     packets: int
     bytes: int
@@ -298,7 +298,7 @@ def _immediate(data: memoryview) -> Expression:
 
 
 def decode_verdict(data: memoryview) -> tuple[str, str]:
-    """The word of a verdict, and the chain where it leads."""
+    """The word of a verdict, and the chain that it jumps to."""
     parts = table(data)
     code = number(parts.get(1))
     signed = code - (1 << 32) if code >= 1 << 31 else code

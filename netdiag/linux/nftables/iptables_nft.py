@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from netdiag.linux.nftables.messages import Place, RuleMessage
+from netdiag.linux.nftables.messages import RuleMessage, TableId
 from netdiag.linux.protocols import protocol_number, protocol_word
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Chain, ElementSet, Expression
@@ -40,7 +40,7 @@ _EXPRESSIONS = frozenset(
 
 
 def made_by_iptables(
-    place: Place, chains: Sequence[Chain], rules: Iterable[RuleMessage], sets: Iterable[ElementSet]
+    place: TableId, chains: Sequence[Chain], rules: Iterable[RuleMessage], sets: Iterable[ElementSet]
 ) -> bool:
     """Whether iptables-save would print the table."""
     expected = _BASE.get(place.table)
@@ -67,12 +67,12 @@ _PACKET_TYPES = {0: "unicast", 1: "broadcast", 2: "multicast"}
 
 
 def iptables_text(chain: str, expressions: Sequence[Expression], *, family: str, comment: str = "") -> str:
-    """As iptables-save prints the rule."""
+    """The rule as iptables-save prints it."""
     return entry_text(chain, as_iptables(expressions, family), family=family)
 
 
 def as_iptables(expressions: Sequence[Expression], family: str) -> tuple[Expression, ...]:
-    """The conditions of an iptables entry, its matches, its target."""
+    """The rule as an entry of iptables: its conditions, its matches, its target."""
     rule = _IptablesRule(family=family)
     for expression in expressions:
         rule.take(expression)

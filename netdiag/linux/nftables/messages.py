@@ -85,8 +85,8 @@ _INTERVAL_END, _CATCH_ALL = 1, 2
 _MOST_FIELDS = 16
 
 
-class Place(NamedTuple):
-    """A table, or what is in one."""
+class TableId(NamedTuple):
+    """The table that an object belongs to."""
 
     family: str
     table: str
@@ -94,9 +94,9 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleMessage:
-    """A rule, and where it belongs."""
+    """A rule with its table and chain."""
 
-    place: Place
+    place: TableId
     chain: str
     handle: int
     expressions: tuple[Expression, ...]
@@ -108,7 +108,7 @@ class RuleMessage:
 class SetMessage:
     """A set without its elements. `key_order` and `data_order` are 1 for the machine's byte order, 2 for network's."""
 
-    place: Place
+    place: TableId
     name: str
     flags: int
     key_type: int
@@ -147,16 +147,16 @@ def _opened(payload: memoryview) -> tuple[str, dict[int, memoryview]]:
     return _FAMILY_NAMES.get(code, f"family {code}"), table(payload[_HEADER_SIZE:])
 
 
-def decode_table(payload: memoryview) -> Place:
+def decode_table(payload: memoryview) -> TableId:
     """A table."""
     family, parts = _opened(payload)
-    return Place(family, text(parts.get(1)))
+    return TableId(family, text(parts.get(1)))
 
 
-def decode_chain(payload: memoryview) -> tuple[Place, Chain]:
-    """A chain, its rules to come."""
+def decode_chain(payload: memoryview) -> tuple[TableId, Chain]:
+    """A chain, still without its rules."""
     family, parts = _opened(payload)
-    place = Place(family, text(parts.get(1)))
+    place = TableId(family, text(parts.get(1)))
     name, handle = text(parts.get(3)), number(parts.get(2))
     if 4 not in parts:
         return place, Chain(name=name, handle=handle)
@@ -186,7 +186,7 @@ def decode_rule(payload: memoryview) -> RuleMessage:
     family, parts = _opened(payload)
     expressions, count = decode_expressions(parts.get(4, memoryview(b"")), family)
     return RuleMessage(
-        place=Place(family, text(parts.get(1))),
+        place=TableId(family, text(parts.get(1))),
         chain=text(parts.get(2)),
         handle=number(parts.get(3)),
         expressions=expressions,
@@ -195,8 +195,8 @@ def decode_rule(payload: memoryview) -> RuleMessage:
     )
 
 
-def decode_rule_count(payload: memoryview) -> tuple[Place, str, int, Count | None]:
-    """Of a rule its place, chain and handle, and what its first counter says; nothing else of it is read."""
+def decode_rule_count(payload: memoryview) -> tuple[TableId, str, int, Count | None]:
+    """Table, chain, handle and first counter of a rule; nothing else of it is read."""
     family, parts = _opened(payload)
     count = None
     for _, element in attributes(parts.get(4, memoryview(b""))):
@@ -204,7 +204,7 @@ def decode_rule_count(payload: memoryview) -> tuple[Place, str, int, Count | Non
         if text(inside.get(1)) == "counter":
             count = decode_count(inside.get(2, memoryview(b"")))
             break
-    return Place(family, text(parts.get(1))), text(parts.get(2)), number(parts.get(3)), count
+    return TableId(family, text(parts.get(1))), text(parts.get(2)), number(parts.get(3)), count
 
 
 def decode_set(payload: memoryview) -> SetMessage:
@@ -212,7 +212,7 @@ def decode_set(payload: memoryview) -> SetMessage:
     family, parts = _opened(payload)
     notes = user_data(parts.get(13))
     return SetMessage(
-        place=Place(family, text(parts.get(1))),
+        place=TableId(family, text(parts.get(1))),
         name=text(parts.get(2)),
         flags=number(parts.get(3)),
         key_type=number(parts.get(4)),

@@ -36,7 +36,7 @@ _ETHER, _VLAN_START = 1, 112
 def nft_text(
     expressions: Sequence[Expression], *, family: str, sets: Sequence[ElementSet], comment: str = "", names: Name = str
 ) -> str:
-    """As `nft -s list ruleset` prints it."""
+    """The rule as `nft -s list ruleset` prints it."""
     writer = _Writer(family=family, sets={one.name: one for one in sets}, names=names)
     writer.headers["network"] = _FAMILY_HEADERS.get(family, "")
     for expression in expressions:
@@ -358,7 +358,7 @@ class _Writer:
 
 
 def set_words(found: ElementSet) -> str:
-    """An anonymous set or map, where it is used."""
+    """An anonymous set or map, as it is written in a rule."""
     words = (key if value is None else f"{key} : {value}" for key, value in found.elements)
     return f"{{ {', '.join(words)} }}"
 
@@ -451,7 +451,7 @@ def _log_flags(flags: int) -> list[str]:
 
 
 def reject_text(fields: Fields, family: str) -> str:
-    """reject with icmp host-unreachable; what the family would send anyway is not said."""
+    """reject with icmp host-unreachable; the default of the family is left out."""
     kind, code = str(fields.get("type")), number_of(fields, "code")
     plain = _PLAIN_REJECTS.get(family, ("icmpx", 1))
     return "reject" if (kind, code) == plain else f"reject with {fields.get('kind')}"
@@ -498,7 +498,7 @@ def synproxy_text(fields: Fields) -> str:
 
 
 def inner_text(found: Sequence[Detail]) -> str:
-    """What a dynset does beside its element."""
+    """The statements of a dynset beside its element."""
     words = []
     for one in found:
         if isinstance(one, list) and len(one) == 2 and isinstance(one[1], dict):

@@ -16,9 +16,9 @@ from netdiag.linux.nftables.messages import (
     OBJECT_MAP,
     SET_FLAGS,
     ElementMessage,
-    Place,
     RuleMessage,
     SetMessage,
+    TableId,
 )
 from netdiag.linux.nftables.rule_text import nft_text
 from netdiag.linux.ruleset import Chain, ElementSet, FilterRule, Origin, SetEntry, Table
@@ -27,14 +27,14 @@ from netdiag.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dump:
-    """All messages of one reading; elements by place and name of their set."""
+    """All messages of one dump; elements by table and set."""
 
-    tables: Sequence[Place] = ()
-    chains: Sequence[tuple[Place, Chain]] = ()
+    tables: Sequence[TableId] = ()
+    chains: Sequence[tuple[TableId, Chain]] = ()
     rules: Sequence[RuleMessage] = ()
     sets: Sequence[SetMessage] = ()
-    elements: Mapping[tuple[Place, str], Sequence[ElementMessage]] = field(default_factory=dict)
-    partly: frozenset[tuple[Place, str]] = frozenset()
+    elements: Mapping[tuple[TableId, str], Sequence[ElementMessage]] = field(default_factory=dict)
+    partly: frozenset[tuple[TableId, str]] = frozenset()
 
 
 def assemble(dump: Dump, *, names: Name = str) -> tuple[Table, ...]:
@@ -42,7 +42,7 @@ def assemble(dump: Dump, *, names: Name = str) -> tuple[Table, ...]:
     return tuple(_table(place, dump, names) for place in dump.tables)
 
 
-def _table(place: Place, dump: Dump, names: Name) -> Table:
+def _table(place: TableId, dump: Dump, names: Name) -> Table:
     sets = tuple(
         assemble_set(
             one,
@@ -104,7 +104,7 @@ class _Joined:
 def assemble_set(
     description: SetMessage, elements: Iterable[ElementMessage], *, names: Name = str, partly: bool = False
 ) -> ElementSet:
-    """The set with its elements in the order of their keys, as nft sorts them; the one for all others comes last."""
+    """The set with its elements in the order of nft, by key; the catch-all element comes last."""
     joined = sorted(_joined(description, elements), key=lambda one: _rank(description, one.key))
     flags = [word for bit, word in SET_FLAGS.items() if description.flags & bit]
     return ElementSet(

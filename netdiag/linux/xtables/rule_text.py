@@ -1,4 +1,4 @@
-"""A rule of iptables in the words of iptables-save, without table and counters."""
+"""A rule of iptables as iptables-save prints it, without table and counters."""
 
 import ipaddress
 from collections.abc import Callable, Mapping, Sequence
@@ -523,7 +523,7 @@ def option(fields: Fields, name: str, word: str, value: str) -> str:
 
 
 def negation(fields: Fields, name: str) -> str:
-    """The mark before a negated option."""
+    """The "! " before a negated option."""
     words = fields.get("not")
     return "! " if isinstance(words, list) and name in words else ""
 
@@ -546,22 +546,22 @@ def pair(value: Detail) -> tuple[str, str]:
 
 
 def port_range(value: Detail, separator: str = ":") -> str:
-    """One number, or two with a sign between."""
+    """One number, or two with a separator between them."""
     first, last = pair(value)
     return first if first == last else f"{first}{separator}{last}"
 
 
 def quoted(text: str) -> str:
-    """A string, in quotation marks unless it is of plain letters."""
+    """A string, in quotation marks unless it holds only letters, digits, "_" and "-"."""
     if text and _BARE.issuperset(text):
         return text
     return '"' + "".join(f"\\{letter}" if letter in "\"\\'" else letter for letter in text) + '"'
 
 
 def rate(average: int, scale: int = _SCALE) -> str:
-    """How many in which period, of the average distance of two in parts of a second.
+    """A rate ("5/min") from the average distance between two packets, in parts of a second.
 
-    The shortest period is taken in which the number is still told well: with less left over than it counts.
+    It uses the shortest period in which the number is accurate: the remainder is less than the number.
     """
     period = max(average, 1)
     found = _PERIODS[-1]

@@ -1,4 +1,4 @@
-"""Reading the structs of extensions: numbers in the machine's order unless they go over the wire."""
+"""Reading the structs of extensions: numbers are in the machine's byte order, except those of packet headers."""
 
 import ipaddress
 import struct
@@ -7,7 +7,7 @@ from netdiag.errors import NetdiagError
 
 
 class BadBlob(NetdiagError):
-    """An extension's data is shorter than its struct, or says what cannot be."""
+    """An extension's data is shorter than its struct, or holds impossible values."""
 
 
 class Blob:
@@ -16,7 +16,7 @@ class Blob:
     __slots__ = ("data", "version")
 
     def __init__(self, data: bytes, version: int) -> None:
-        """`version` 4 or 6: whose addresses they are."""
+        """`version` is 4 or 6, the family of its addresses."""
         self.data = data
         self.version = version
 
@@ -83,7 +83,7 @@ def network_text(address: str, mask: str) -> str:
 
 
 def prefix_length(mask: bytes) -> int | None:
-    """How many ones a mask begins with; None if there are more behind them."""
+    """The number of leading ones of a mask; None if ones follow a zero."""
     bits = "".join(f"{byte:08b}" for byte in mask)
     length = len(bits.rstrip("0"))
     return None if "0" in bits[:length] else length

@@ -1,4 +1,4 @@
-"""Tables of legacy iptables: one blob of entries, in which jumps are offsets, to chains of rules.
+"""Tables of legacy iptables: decoded from one blob of entries, in which jumps are offsets, to chains of rules.
 
 Every built-in chain ends with an entry that is its policy, every other one begins with an entry that holds its name,
 the whole ends with an entry called ERROR. Foreign bytes: every length and offset is checked before it is followed.
@@ -72,7 +72,7 @@ class _Entry:
 
 
 def decode_info(data: bytes) -> TableInfo:
-    """What the kernel tells of a table before its entries."""
+    """Decode the description of a table, which precedes its entries."""
     if len(data) < 84:
         raise BadTable(f"{len(data)} bytes tell too little of a table")
     hooks, *numbers = struct.unpack_from("=I5I5III", data, 32)

@@ -4,11 +4,11 @@ import pytest
 
 from netdiag.linux.nftables.expressions import decode_expressions
 from netdiag.linux.nftables.iptables_nft import as_iptables, iptables_text, made_by_iptables
-from netdiag.linux.nftables.messages import Place, RuleMessage
+from netdiag.linux.nftables.messages import RuleMessage, TableId
 from netdiag.linux.ruleset import Chain, ElementSet, Expression
 from tests.linux.nftables.building import COUNTED, TCP_PORT_80, attribute, data, expression, number, verdict
 
-PLACE = Place("ip", "filter")
+PLACE = TableId("ip", "filter")
 FORWARD = Chain(name="FORWARD", hook="forward", type="filter", priority=0, policy="accept")
 OTHER = Chain(name="DOCKER")
 
@@ -25,15 +25,15 @@ def test_of_iptables() -> None:
 @pytest.mark.parametrize(
     ("place", "chain", "names", "sets"),
     [
-        (Place("inet", "filter"), FORWARD, (), []),
-        (Place("ip", "mine"), FORWARD, (), []),
+        (TableId("inet", "filter"), FORWARD, (), []),
+        (TableId("ip", "mine"), FORWARD, (), []),
         (PLACE, Chain(name="forward", hook="forward", type="filter"), (), []),
         (PLACE, Chain(name="FORWARD", hook="forward", type="filter", priority=5), (), []),
         (PLACE, FORWARD, ("ct", "cmp"), []),
         (PLACE, FORWARD, (), [ElementSet(name="s", key_type="mark")]),
     ],
 )
-def test_of_nft(place: Place, chain: Chain, names: tuple[str, ...], sets: list[ElementSet]) -> None:
+def test_of_nft(place: TableId, chain: Chain, names: tuple[str, ...], sets: list[ElementSet]) -> None:
     assert not made_by_iptables(place, [chain], [rule(*names)], sets)
 
 

@@ -7,7 +7,7 @@ import pytest
 from netdiag.linux.netlink.nfnetlink import Malformed
 from netdiag.linux.nftables.expressions import Count
 from netdiag.linux.nftables.messages import (
-    Place,
+    TableId,
     decode_chain,
     decode_elements,
     decode_rule,
@@ -45,15 +45,15 @@ def test_the_elements_of_a_set() -> None:
 
 
 def test_tables_of_families_known_and_not() -> None:
-    assert decode_table(payload(10, word(1, "t"))) == Place("ip6", "t")
-    assert decode_table(payload(77, word(1, "t"))) == Place("family 77", "t")
+    assert decode_table(payload(10, word(1, "t"))) == TableId("ip6", "t")
+    assert decode_table(payload(77, word(1, "t"))) == TableId("family 77", "t")
     with pytest.raises(Malformed):
         decode_table(memoryview(b"\2"))
 
 
 def test_base_chains() -> None:
     place, chain = decode_chain(building.chain(2, "nat", "POSTROUTING", hook=4, kind="nat", priority=-5, policy=0))
-    assert place == Place("ip", "nat")
+    assert place == TableId("ip", "nat")
     assert (chain.hook, chain.type, chain.priority, chain.policy) == ("postrouting", "nat", -5, "drop")
     assert decode_chain(building.chain(2, "nat", "X"))[1].hook == ""
 
@@ -68,8 +68,8 @@ def test_a_chain_of_a_device() -> None:
 def test_rules_and_their_counters() -> None:
     message = building.rule(2, "t", "c", 7, COUNTED, verdict(1), comment="why")
     rule = decode_rule(message)
-    assert (rule.place, rule.chain, rule.handle, rule.comment) == (Place("ip", "t"), "c", 7, "why")
-    assert decode_rule_count(message) == (Place("ip", "t"), "c", 7, Count(packets=5, bytes=300))
+    assert (rule.place, rule.chain, rule.handle, rule.comment) == (TableId("ip", "t"), "c", 7, "why")
+    assert decode_rule_count(message) == (TableId("ip", "t"), "c", 7, Count(packets=5, bytes=300))
 
 
 def test_sets() -> None:

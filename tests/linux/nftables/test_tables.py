@@ -1,6 +1,6 @@
 """Tables put together from their chains and rules, sets from their elements."""
 
-from netdiag.linux.nftables.messages import ElementMessage, Place, SetMessage, decode_chain, decode_rule, decode_table
+from netdiag.linux.nftables.messages import ElementMessage, SetMessage, TableId, decode_chain, decode_rule, decode_table
 from netdiag.linux.nftables.tables import Dump, assemble, assemble_set
 from netdiag.linux.ruleset import ElementSet, Origin, SetEntry
 from tests.linux.nftables.building import (
@@ -41,7 +41,7 @@ def assembled(
     flags: int, key_type: int, *elements: ElementMessage, lengths: tuple[int, ...] = (), data_type: int = 0
 ) -> ElementSet:
     message = SetMessage(
-        place=Place("ip", "t"),
+        place=TableId("ip", "t"),
         name="s",
         flags=flags,
         key_type=key_type,
