@@ -137,11 +137,11 @@ class LiveCheck:
         if not deployment.brokers or not self._options.matrix:
             return found, deployment, {}
         addresses = client_addresses(deployment)
-        note = too_large(item.name, seen.stances, addresses)
+        note = too_large(item.name, seen.vantages, addresses)
         if note:
             return replace(found, notes=(note,)), deployment, {}
         observed = observe(
-            seen.stances,
+            seen.vantages,
             addresses,
             timeout=live.timeout,
             edges=mesh_edges(deployment.with_down(seen.stopped)),
@@ -161,7 +161,7 @@ class LiveCheck:
             not_taken=tuple(_not_taken(each, seen, live.argv) for each in skipped),
             notes=observed.notes,
         )
-        return whole, deployment, {stance.vantage.label: stance.entrance for stance in seen.stances}
+        return whole, deployment, {each.vantage.label: each.entrance for each in seen.vantages}
 
 
 def judged(look: Look, deployment: Deployment | None = None) -> Report:
@@ -271,7 +271,7 @@ def client_addresses(deployment: Deployment) -> tuple[Address, ...]:
 
 def vantages_of(seen: "Live", skipped: Sequence["Untaken"]) -> tuple[Vantage, ...]:
     """Every vantage, taken or not, in a fixed order."""
-    return distinct((*(stance.vantage for stance in seen.stances), *(item.vantage for item in skipped)))
+    return distinct((*(each.vantage for each in seen.vantages), *(item.vantage for item in skipped)))
 
 
 def _result(

@@ -80,15 +80,15 @@ def _matrix(
     seen = look(host=options.host)
     addresses = named_and_advertised(report)
     name = ", ".join(str(one.dialogue.address) for one in report.bootstraps)
-    note = too_large(name, seen.stances, addresses)
+    note = too_large(name, seen.vantages, addresses)
     if note:
         raise InputError(note, hint="name fewer addresses")
-    observed = observe(seen.stances, addresses, timeout=min(_STEP, options.timeout), client=client)
+    observed = observe(seen.vantages, addresses, timeout=min(_STEP, options.timeout), client=client)
     skipped = (*seen.skipped, *observed.skipped)
     matrix = observed_matrix(
         name,
         seen.deployment,
-        distinct((*(stance.vantage for stance in seen.stances), *(item.vantage for item in skipped))),
+        distinct((*(each.vantage for each in seen.vantages), *(item.vantage for item in skipped))),
         addresses,
         observed.cells,
         stopped={member: str(reason) for member, reason in seen.stopped.items()},

@@ -49,7 +49,7 @@ def running() -> Live:
         version=EngineVersion(release="28", api_version="1.51", operating_system="linux"),
         containers=(),
         deployment=replace(deployment, host_addresses=("192.168.8.133",)),
-        stances=(docker_host_vantage(), INSIDE),
+        vantages=(docker_host_vantage(), INSIDE),
         stopped={
             "spare": StoppedContainer(
                 container="spare", exit_code=1, oom_killed=False, crash_looping=False, line="it says why"
@@ -66,7 +66,7 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
         asked.update(words)
         return running()
 
-    def observe(stances: object, addresses: list[object], edges: tuple[Edge, ...], **words: object) -> Observed:
+    def observe(vantages: object, addresses: list[object], edges: tuple[Edge, ...], **words: object) -> Observed:
         asked.update(words)
         asked["edges"] = [(edge.kind.value, edge.source, str(edge.address)) for edge in edges]
         cells = tuple(
@@ -108,7 +108,7 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
 
 def test_a_vantage_on_another_machine_is_told_with_the_way_there(monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = SkippedVantage(vantage=INSIDE.vantage, because="the engine runs on another machine")
-    seen = replace(running(), stances=(docker_host_vantage(),), skipped=(elsewhere,))
+    seen = replace(running(), vantages=(docker_host_vantage(),), skipped=(elsewhere,))
     monkeypatch.setattr(live_module, "look", lambda **_: seen)
     monkeypatch.setattr(observe_module, "observe", lambda *_, **__: Observed(cells=()))
     (skipped,) = check_live(CheckOptions(isolated=True), LiveOptions(containers=("kafka",), argv=ARGV)).report.skipped

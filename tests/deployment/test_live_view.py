@@ -105,14 +105,14 @@ def test_inside_each_running_container_brokers_first() -> None:
     gone = container("gone", labels={}, state=EXITED)
     containers = (ui, container(), far, gone)
     deployment = from_engine(containers, (*NETWORKS, network("other")))
-    stances = container_vantages(deployment, containers)
-    assert [(s.vantage.kind, s.vantage.label, s.vantage.member) for s in stances] == [
+    vantages = container_vantages(deployment, containers)
+    assert [(s.vantage.kind, s.vantage.label, s.vantage.member) for s in vantages] == [
         (VantageKind.BROKER, "inside broker-1", "broker-1"),
         (VantageKind.CONTAINER, "container a-ui", "a-ui"),
         (VantageKind.OTHER_NETWORK, "container far", "far"),
     ]
-    assert stances[1].entrance == ProcessNamespace(pid=8, container_id=ui.id)
-    assert stances[2].vantage.networks == ("other",)
+    assert vantages[1].entrance == ProcessNamespace(pid=8, container_id=ui.id)
+    assert vantages[2].vantage.networks == ("other",)
 
 
 def test_containers_elsewhere_one_for_each_set_of_networks() -> None:
@@ -121,8 +121,8 @@ def test_containers_elsewhere_one_for_each_set_of_networks() -> None:
     default = container("plain", labels={}, state=alive, networks=(attached("bridge"),))
     hosted = container("hosted", labels={}, state=alive, networks=(attached("host"),))
     gone = container("gone", labels={}, state=EXITED, networks=(attached("third"),))
-    stances = unrelated_vantages([*far, default, hosted, gone, container()], [container()])
-    assert [(s.vantage.label, s.vantage.networks, s.vantage.member) for s in stances] == [
+    vantages = unrelated_vantages([*far, default, hosted, gone, container()], [container()])
+    assert [(s.vantage.label, s.vantage.networks, s.vantage.member) for s in vantages] == [
         ("container far-0", ("other",), None),
         ("container plain", ("bridge",), None),
     ]

@@ -88,7 +88,7 @@ class Cluster:
         """What netdiag would look at now."""
         live = look(host=self.lab.engine.docker_host, project=self.stack.project)
         edges = mesh_edges(live.deployment.with_down(live.stopped))
-        return Look(stances=live.stances, edges=edges, timeout=PATIENCE), edges
+        return Look(vantages=live.vantages, edges=edges, timeout=PATIENCE), edges
 
     def mesh(self) -> Mesh:
         """What netdiag sees now."""

@@ -50,9 +50,9 @@ def check(
         netns=[stack.engine.record.lan_netns],
     )
     asked = addresses or bootstraps(live.deployment)
-    observed = observe(live.stances, asked, timeout=timeout)
+    observed = observe(live.vantages, asked, timeout=timeout)
     seconds = time.perf_counter() - begin
-    places = [stance.vantage for stance in live.stances]
+    places = [each.vantage for each in live.vantages]
     predicted = predict(live.deployment.with_down(live.stopped), places, asked)
     known = {(c.vantage, c.bootstrap): c.predicted for c in predicted}
     cells = tuple(

@@ -36,10 +36,10 @@ def checked(stack: Stack) -> Check:
 
 
 def test_every_vantage_is_taken(checked: Check, stack: Stack) -> None:
-    labels = [stance.vantage.label for stance in checked.live.stances]
+    labels = [each.vantage.label for each in checked.live.vantages]
     assert labels[:6] == ["docker host", *(f"inside broker-{n}" for n in range(1, 6))]
-    assert sum(stance.vantage.kind.value == "C" for stance in checked.live.stances) >= 1
-    assert sum(stance.vantage.kind.value == "O" for stance in checked.live.stances) == 2
+    assert sum(each.vantage.kind.value == "C" for each in checked.live.vantages) >= 1
+    assert sum(each.vantage.kind.value == "O" for each in checked.live.vantages) == 2
     assert labels[-1] == f"netns:{stack.engine.record.lan_netns}"
     assert checked.observed.skipped == checked.live.skipped == ()
     assert checked.observed.notes == ()
@@ -59,7 +59,7 @@ def test_the_classic_cells(checked: Check) -> None:
     assert inside["localhost:29092"] == inside["broker-1:29092"] == "ok"
     assert inside["localhost:9092"] == "partial 1/5"
     assert inside["localhost:9091"] == "bootstrap: refused"
-    lan = checked.words(checked.live.stances[-1].vantage.label)
+    lan = checked.words(checked.live.vantages[-1].vantage.label)
     assert lan["192.168.8.133:9091"] == "advertised: refused"
 
 
@@ -166,7 +166,7 @@ def test_a_frozen_cluster_is_silence_within_the_time(stack: Stack, figure: Repor
 
 @pytest.mark.bar("black-hole")
 def test_a_cluster_that_is_all_black_hole_takes_timeout_and_two_seconds(stack: Stack, figure: Report) -> None:
-    entrances = [stance.entrance for stance in check(stack).live.stances]
+    entrances = [each.entrance for each in check(stack).live.vantages]
     spaces = [open_namespace(entrance) for entrance in entrances]
     rule = ["-p", "tcp", "-m", "multiport", "--dports", "29092,9091:9095", "-j", "DROP"]
     try:

@@ -23,7 +23,7 @@ from netdiag.io.engine.live_deployment import look
 from netdiag.io.network.observation import observe
 
 live = look(host=sys.argv[1], project=sys.argv[2])
-observed = observe(live.stances, [Address(host="localhost", port=9092)])
+observed = observe(live.vantages, [Address(host="localhost", port=9092)])
 skipped = (*live.skipped, *observed.skipped)
 print(json.dumps({
     "cells": {cell.vantage: str(cell.observed) for cell in observed.cells},

@@ -96,7 +96,7 @@ class Running:
     stack: Stack
     world: World
     place: Vantage
-    stance: LiveVantage
+    vantage: LiveVantage
     java: JavaTools
 
     def netdiag(self, listener: Listener, client: Client | None) -> Observed:
@@ -107,7 +107,7 @@ class Running:
             path.write_text(self.world.properties(client), encoding="utf-8")
             found = read_client(str(path))
         address = Address(host=listener.host, port=listener.port)
-        return observe([self.stance], [address], timeout=20, client=found)
+        return observe([self.vantage], [address], timeout=20, client=found)
 
     def java_says(self, listener: Listener, client: Client) -> tuple[str, str]:
         """What Java's client gets (ok, tls, sasl, or fails), and what it prints."""
@@ -156,9 +156,9 @@ def running(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runn
     with lab.up(world.folder / "compose.yml") as stack:
         place = same_network(stack)
         live = look(host=stack.engine.docker_host)
-        stance = next(
+        vantage = next(
             one
-            for one in live.stances
+            for one in live.vantages
             if isinstance(one.entrance, ProcessNamespace) and one.entrance.container_id == place.container_id
         )
         java = JavaTools(lab.client_root, lab.engine.record.run_id)
@@ -168,7 +168,7 @@ def running(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runn
                 words += ["--entity-name", USER, "--add-config", f"{mechanism}=[password={PASSWORD}]"]
                 done = java.call(place.place, _CONFIGS, words, 60)
                 assert "Completed updating" in done.text, done.text
-            yield Running(lab=lab, stack=stack, world=world, place=place, stance=stance, java=java)
+            yield Running(lab=lab, stack=stack, world=world, place=place, vantage=vantage, java=java)
         finally:
             java.close()
             shutil.rmtree(world.folder / "secrets")

@@ -20,6 +20,6 @@ def test_brokers_that_cannot_bind(lab: Lab, form: str) -> None:
         assert expected in said
     brokers = [b for b in checked.live.deployment.brokers if b.config.is_broker]
     assert {b.member.state for b in brokers} == {State.STOPPED}
-    assert not any(stance.vantage.kind.value == "B" for stance in checked.live.stances)
+    assert not any(each.vantage.kind.value == "B" for each in checked.live.vantages)
     assert set(checked.words("docker host").values()) <= {"bootstrap: refused", "bootstrap: unresolved"}
     assert checked.disagreements == []

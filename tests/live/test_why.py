@@ -119,22 +119,22 @@ def address_of(topology: Topology, host: str) -> str:
 
 def explained(topology: Topology, cases: tuple[Case, ...]) -> list[tuple[Cause, ...]]:
     """What the clients really get, side by side, and the causes of it."""
-    stances, asked = {}, []
+    vantages, asked = {}, []
     for case in cases:
         place = topology.named(case.source)
         assert place is not None
         pid = topology.inventory.namespaces[place.netns].netns.pids[0]
         vantage = Vantage(kind=VantageKind.CONTAINER, label=case.source)
-        stances[case.source] = LiveVantage(vantage=vantage, entrance=ProcessNamespace(pid=pid))
+        vantages[case.source] = LiveVantage(vantage=vantage, entrance=ProcessNamespace(pid=pid))
         asked.append(Address(host=address_of(topology, case.host), port=case.port))
-    cells = {(one.vantage, one.bootstrap): one.observed for one in observe(tuple(stances.values()), asked).cells}
+    cells = {(one.vantage, one.bootstrap): one.observed for one in observe(tuple(vantages.values()), asked).cells}
     found = []
     for case, address in zip(cases, asked, strict=True):
         verdict = cells[case.source, address]
         assert verdict is not None
         assert isinstance(verdict.bootstrap, Failed), (case, verdict)
         one = Unexplained(
-            vantage=case.source, entrance=stances[case.source].entrance, address=address, seen=verdict.bootstrap
+            vantage=case.source, entrance=vantages[case.source].entrance, address=address, seen=verdict.bootstrap
         )
         found.append(next((got.causes for got in explain(topology, (one,))), ()))
     return found

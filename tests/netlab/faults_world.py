@@ -189,8 +189,8 @@ class Faulty:
 
     def seen(self, space: str, address: str, port: int, *, timeout: float = 3.6) -> Contact:
         """What a client of Kafka really gets."""
-        stance = netns_vantage(self.made.names[space])
-        found = observe((stance,), (Address(host=address, port=port),), timeout=timeout)
+        vantage = netns_vantage(self.made.names[space])
+        found = observe((vantage,), (Address(host=address, port=port),), timeout=timeout)
         (cell,) = found.cells
         assert cell.observed is not None
         return cell.observed.bootstrap

@@ -27,9 +27,9 @@ def netdiag_says(running: Running, stack: Stack, *, engine: Engine | None = None
     checked = check(running, addresses=addresses)
     cells = {(cell.vantage, cell.bootstrap): cell for cell in checked.cells}
     by_container = {
-        stance.entrance.container_id: stance.vantage.label
-        for stance in checked.live.stances
-        if isinstance(stance.entrance, ProcessNamespace)
+        each.entrance.container_id: each.vantage.label
+        for each in checked.live.vantages
+        if isinstance(each.entrance, ProcessNamespace)
     }
 
     def label(vantage: str) -> str:

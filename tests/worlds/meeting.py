@@ -105,13 +105,13 @@ def meet(lab: Lab, world: World, folder: Path, *, userland_proxy: bool, firewall
         addresses = (*world.addresses, *_numbers(live, world))
         with ThreadPoolExecutor(_SAMPLE) as pool:
             sample = _Sample(live, stack, addresses, world.seed, pool)
-            seen = observe(live.stances, addresses).cells
-        known = predict(live.deployment.with_down(live.stopped), [s.vantage for s in live.stances], addresses)
+            seen = observe(live.vantages, addresses).cells
+        known = predict(live.deployment.with_down(live.stopped), [s.vantage for s in live.vantages], addresses)
         down = failing_to_start(check_deployment(declared), declared) | ({world.stopped} if world.stopped else set())
-        places = [_as_declared(stance.vantage, declared) for stance in live.stances]
+        places = [_as_declared(each.vantage, declared) for each in live.vantages]
         before = predict(declared.with_down(down), places, world.addresses)
         for _ in range(2):
-            seen = _once_more(live.stances, seen, (*known, *before))
+            seen = _once_more(live.vantages, seen, (*known, *before))
         contradicted = tuple(sample.contradictions(seen))
     return Met(
         seed=world.seed,
@@ -162,7 +162,7 @@ def _listens(container: Container) -> bool:
     return wanted <= open_ports
 
 
-def _once_more(stances: Sequence[LiveVantage], seen: Sequence[Cell], foretold: Iterable[Cell]) -> tuple[Cell, ...]:
+def _once_more(vantages: Sequence[LiveVantage], seen: Sequence[Cell], foretold: Iterable[Cell]) -> tuple[Cell, ...]:
     """Cells that came out otherwise are looked at again, alone: the machine may have been busy."""
     words = {(cell.vantage, cell.bootstrap): str(cell.observed) for cell in seen}
     doubtful = {
@@ -174,7 +174,7 @@ def _once_more(stances: Sequence[LiveVantage], seen: Sequence[Cell], foretold: I
         return tuple(seen)
     addresses = tuple(dict.fromkeys(address for _, address in doubtful))
     labels = {label for label, _ in doubtful}
-    again = observe([s for s in stances if s.vantage.label in labels], addresses, timeout=6.0).cells
+    again = observe([s for s in vantages if s.vantage.label in labels], addresses, timeout=6.0).cells
     second = {(cell.vantage, cell.bootstrap): cell for cell in again if (cell.vantage, cell.bootstrap) in doubtful}
     return tuple(second.get((cell.vantage, cell.bootstrap), cell) for cell in seen)
 
@@ -250,13 +250,13 @@ class _Sample:
 
 def _namespaces(live: Live, stack: Stack) -> Mapping[str, Path]:
     found = {}
-    for stance in live.stances:
-        if isinstance(stance.entrance, ProcessNamespace) and stance.vantage.member:
-            found[stance.vantage.label] = Path(f"/proc/{stance.entrance.pid}/ns/net")
-        elif stance.vantage.kind is VantageKind.DOCKER_HOST:
-            found[stance.vantage.label] = stack.engine.host.netns
-        elif stance.vantage.kind is VantageKind.LAN:
-            found[stance.vantage.label] = stack.engine.lan.netns
+    for each in live.vantages:
+        if isinstance(each.entrance, ProcessNamespace) and each.vantage.member:
+            found[each.vantage.label] = Path(f"/proc/{each.entrance.pid}/ns/net")
+        elif each.vantage.kind is VantageKind.DOCKER_HOST:
+            found[each.vantage.label] = stack.engine.host.netns
+        elif each.vantage.kind is VantageKind.LAN:
+            found[each.vantage.label] = stack.engine.lan.netns
     return found
 
 

@@ -125,23 +125,23 @@ def _run(lab: Lab, commands: Iterable[str]) -> None:
 
 def _look(lab: Lab, stack: Stack, rows: Sequence[Row]) -> list[Seen]:
     live = look(host=lab.engine.docker_host, project=stack.project, netns=[lab.engine.record.lan_netns])
-    names = {stance.vantage.label: _name(stance, routed=rows[0].vantage == ROUTED_LAN) for stance in live.stances}
+    names = {each.vantage.label: _name(each, routed=rows[0].vantage == ROUTED_LAN) for each in live.vantages}
     wanted = {row.vantage for row in rows}
-    stances = [stance for stance in live.stances if names[stance.vantage.label] in wanted]
+    vantages = [each for each in live.vantages if names[each.vantage.label] in wanted]
     addresses = tuple(dict.fromkeys(row.address for row in rows))
-    observed = observe(stances, addresses, timeout=_PATIENCE).cells
+    observed = observe(vantages, addresses, timeout=_PATIENCE).cells
     down = frozenset(live.stopped)
-    foretold = predict(live.deployment.with_down(down), [stance.vantage for stance in stances], addresses)
+    foretold = predict(live.deployment.with_down(down), [each.vantage for each in vantages], addresses)
     return [_seen(names, before, after) for before, after in zip(foretold, observed, strict=True)]
 
 
-def _name(stance: LiveVantage, *, routed: bool) -> str:
-    match stance.vantage.kind:
+def _name(vantage: LiveVantage, *, routed: bool) -> str:
+    match vantage.vantage.kind:
         case VantageKind.DOCKER_HOST:
             return HOST
         case VantageKind.LAN:
             return ROUTED_LAN if routed else LAN
-    return stance.vantage.member or stance.vantage.label
+    return vantage.vantage.member or vantage.vantage.label
 
 
 def _seen(names: dict[str, str], before: Cell, after: Cell) -> Seen:

@@ -1,6 +1,6 @@
 """Everything a live check knows before it contacts anybody: the deployment that runs, and where one can stand.
 
-`look` asks the engine (and, if it runs on this kernel, /proc); `observation.observe` then takes the stances.
+`look` asks the engine (and, if it runs on this kernel, /proc); `observation.observe` then takes the vantages.
 """
 
 import os
@@ -52,7 +52,7 @@ class Live:
     version: EngineVersion
     containers: tuple[Container, ...]
     deployment: Deployment
-    stances: tuple[LiveVantage, ...]
+    vantages: tuple[LiveVantage, ...]
     skipped: tuple[SkippedVantage, ...] = ()
     stopped: Mapping[str, StoppedContainer]
     sockets: Mapping[str, tuple[ListeningSocket, ...]]
@@ -86,29 +86,29 @@ def look(
         logs = {c.id: engine.log(c) for c in chosen if runs_kafka(c) and is_down(c)}
     reasons = {c.id: stopped_container(c, logs[c.id]) for c in chosen if c.id in logs}
     kernel = locate(address, everything)
-    host_stance = _docker_host(kernel)
+    host_vantage = _docker_host(kernel)
     called = member_names(chosen)
     sockets = _sockets(chosen, called) if isinstance(kernel, SameKernel) else {}
     deployment = from_engine(
         chosen,
         networks,
         name=project,
-        host_addresses=_addresses(host_stance, networks),
-        platform=read_platform(version, machine, kernel, host_stance, everything),
+        host_addresses=_addresses(host_vantage, networks),
+        platform=read_platform(version, machine, kernel, host_vantage, everything),
         sockets=sockets,
     )
     inside = (*container_vantages(deployment, chosen), *unrelated_vantages(everything, chosen))
     named = tuple(netns_vantage(name) for name in netns)
     outside: tuple[SkippedVantage, ...] = ()
     if isinstance(kernel, OtherKernel):
-        outside = tuple(SkippedVantage(vantage=stance.vantage, because=kernel.because) for stance in inside)
+        outside = tuple(SkippedVantage(vantage=each.vantage, because=kernel.because) for each in inside)
         inside = ()
     return Live(
         address=address,
         version=version,
         containers=chosen,
         deployment=deployment,
-        stances=(host_stance, *inside, *named),
+        vantages=(host_vantage, *inside, *named),
         skipped=outside,
         stopped={called[identifier]: reason for identifier, reason in reasons.items()},
         networks=tuple(networks),
@@ -154,7 +154,7 @@ def _addresses(docker_host: LiveVantage, networks: Sequence[EngineNetwork]) -> t
         with open_namespace(docker_host.entrance) as namespace:
             return host_addresses(namespace, bridges)
     except NetdiagError:
-        # The stance itself will be skipped, with this very reason.
+        # The vantage itself will be skipped, with this very reason.
         return ()
 
 

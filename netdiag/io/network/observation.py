@@ -1,7 +1,7 @@
-"""The observation: what a client really gets at every stance x bootstrap address.
+"""The observation: what a client really gets at every vantage x bootstrap address.
 
-`observe` opens the stances, contacts everything side by side, and gives one cell for each pair. Stances that cannot be
-taken come back with the reason. One call takes at most `timeout` + `_EXTRA` seconds.
+`observe` opens the vantages, contacts everything side by side, and gives one cell for each pair. Vantages that cannot
+be taken come back with the reason. One call takes at most `timeout` + `_EXTRA` seconds.
 
 Of a mesh, every edge is observed from inside the namespace of its source, within the same deadline. Kafka endpoints are
 contacted by the prober that looks at the cells, so an edge that is a cell as well costs nothing. ZooKeeper is asked for
@@ -38,7 +38,7 @@ _EXTRA = 0.7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """The cells in the order of stances and addresses, the stances that were impossible, and what else to know.
+    """The cells in the order of vantages and addresses, the vantages that were impossible, and what else to know.
 
     `mesh` holds the edges that were asked for, as they were seen. `security` is what endpoints told where another than
     a plaintext client is asked for, each once for every name.
@@ -52,7 +52,7 @@ class Observed:
 
 
 def observe(
-    stances: Sequence[LiveVantage],
+    vantages: Sequence[LiveVantage],
     addresses: Sequence[Address],
     *,
     timeout: float = TIMEOUT,
@@ -60,7 +60,7 @@ def observe(
     client: Client | None = None,
     warn_days: int = WARN_DAYS,
 ) -> Observed:
-    """Look from every stance at every address, and from the members that have one along their edges of the mesh.
+    """Look from every vantage at every address, and from the members that have one along their edges of the mesh.
 
     `timeout` is seconds for one step: resolve, connect, or converse. `client` is who connects, None a plaintext
     client; certificates that end within `warn_days` are told of.
@@ -70,17 +70,17 @@ def observe(
     notes: list[str] = []
     with ExitStack() as opened:
         sockets = opened.enter_context(many_sockets())
-        for stance in stances:
+        for each in vantages:
             try:
-                namespace = opened.enter_context(open_namespace(stance.entrance))
+                namespace = opened.enter_context(open_namespace(each.entrance))
             except NetdiagError as error:
                 skipped.append(
-                    SkippedVantage(vantage=stance.vantage, because=str(error), rights=isinstance(error, MissingRight))
+                    SkippedVantage(vantage=each.vantage, because=str(error), rights=isinstance(error, MissingRight))
                 )
                 continue
             names = read_name_service(namespace)
-            notes += [f"{stance.vantage.label}: cannot read {because}" for because in names.unreadable]
-            places.append((stance, Place(namespace=namespace, resolver=Resolver(namespace, names))))
+            notes += [f"{each.vantage.label}: cannot read {because}" for because in names.unreadable]
+            places.append((each, Place(namespace=namespace, resolver=Resolver(namespace, names))))
         security: list[SecuredPort] = []
         cells: list[Cell] = []
         seen: list[Edge] = []
@@ -103,7 +103,7 @@ class _Looking:
 
 
 def _inside(places: Sequence[tuple[LiveVantage, Place]]) -> dict[str, Place]:
-    return {stance.vantage.member: place for stance, place in places if stance.vantage.member}
+    return {each.vantage.member: place for each, place in places if each.vantage.member}
 
 
 async def _look(
@@ -126,7 +126,7 @@ async def _look(
     contacts = (prober.both_hops(place, address) for _, place in places for address in addresses)
     along, *_ = await asyncio.gather(look_along(prober, _inside(places), edges), *contacts)
     seen += along or ()
-    cells += [_cell(prober, stance, place, address) for stance, place in places for address in addresses]
+    cells += [_cell(prober, each, place, address) for each, place in places for address in addresses]
     security += _security(await prober.sights(), places)
 
 
@@ -136,7 +136,7 @@ def _security(
 ) -> list[SecuredPort]:
     """Each target by each name once, from the first vantage; what did not tell anything is left out."""
     order = {place: number for number, (_, place) in enumerate(places)}
-    labels = {place: stance.vantage.label for stance, place in places}
+    labels = {place: each.vantage.label for each, place in places}
     found: dict[Hashable, SecuredPort] = {}
     for (place, address), (key, sight) in sorted(sights.items(), key=lambda item: (order[item[0][0]], item[0][1])):
         if sight.spoken is not SpokenProtocol.UNKNOWN or sight.tls is not None:
@@ -144,9 +144,9 @@ def _security(
     return list(found.values())
 
 
-def _cell(prober: Prober, stance: LiveVantage, place: Place, address: Address) -> Cell:
+def _cell(prober: Prober, vantage: LiveVantage, place: Place, address: Address) -> Cell:
     verdict = judge(prober.known(place, address), lambda endpoint: prober.known(place, endpoint.address))
-    return Cell(vantage=stance.vantage.label, bootstrap=address, observed=verdict)
+    return Cell(vantage=vantage.vantage.label, bootstrap=address, observed=verdict)
 
 
 _CHUNK = 16 * 1024
@@ -157,7 +157,7 @@ _NOT_ENTERED = "no place to look from was found in it"
 class Look:
     """What is to be looked at, for a run of its own."""
 
-    stances: tuple[LiveVantage, ...]
+    vantages: tuple[LiveVantage, ...]
     edges: tuple[Edge, ...]
     timeout: float = TIMEOUT
 
@@ -170,12 +170,12 @@ def observe_mesh(look: Look) -> Mesh:
     edges: list[Edge] = []
     with ExitStack() as opened:
         sockets = opened.enter_context(many_sockets())
-        for stance in look.stances:
-            member = stance.vantage.member
+        for each in look.vantages:
+            member = each.vantage.member
             if member is None or member not in wanted or member in places:
                 continue
             try:
-                namespace = opened.enter_context(open_namespace(stance.entrance))
+                namespace = opened.enter_context(open_namespace(each.entrance))
             except NetdiagError as error:
                 skipped[member] = str(error)
                 continue

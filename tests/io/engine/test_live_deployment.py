@@ -40,8 +40,8 @@ def test_an_engine_on_another_machine(tmp_path: Path) -> None:
     """Process 1 is there, as everywhere, and is not the container's: nothing of this machine is taken for it."""
     live = looked(tmp_path, answers(), project="held", netns=["lan"])
     assert [b.name for b in live.deployment.brokers] == ["broker-1"]
-    assert [s.vantage.label for s in live.stances] == ["docker host", "netns:lan"]
-    assert live.stances[0].entrance == OwnNamespace()
+    assert [s.vantage.label for s in live.vantages] == ["docker host", "netns:lan"]
+    assert live.vantages[0].entrance == OwnNamespace()
     (skipped,) = live.skipped
     assert skipped.vantage.label == "inside broker-1"
     assert "another machine" in skipped.because

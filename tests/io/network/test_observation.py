@@ -299,11 +299,11 @@ def test_advertised_black_holes_fit_into_the_same_time(pair: Pair) -> None:
 @black_hole
 @pytest.mark.alone
 def test_one_swallowed_target_is_not_stormed_and_not_serial(pair: Pair, figure: Report) -> None:
-    stances = [
+    vantages = [
         replace(netns_vantage(pair.near), vantage=Vantage(kind=VantageKind.LAN, label=f"{n}")) for n in range(80)
     ]
     begin = time.perf_counter()
-    observed = observe(stances, [Address(host=SWALLOWED.format(1), port=9092)])
+    observed = observe(vantages, [Address(host=SWALLOWED.format(1), port=9092)])
     taken = time.perf_counter() - begin
     figure("80 vantages at one target that black-holes, --timeout 4", taken, "s")
     assert words(observed) == ["bootstrap: timeout"] * 80
@@ -357,7 +357,7 @@ def test_a_black_hole_among_the_addresses_of_a_name_costs_a_head_start_only(pair
     assert taken < 2
 
 
-def stance(member: str, entrance: NamespaceId) -> LiveVantage:
+def vantage(member: str, entrance: NamespaceId) -> LiveVantage:
     vantage = Vantage(kind=VantageKind.BROKER, label=f"inside {member}", member=member)
     return LiveVantage(vantage=vantage, entrance=entrance)
 
@@ -367,7 +367,7 @@ def edge(kind: EdgeKind, port: int, *, source: str = "a", host: str = "127.0.0.1
 
 
 def seen(*edges: Edge, timeout: float = 4) -> list[str]:
-    mesh = observe_mesh(Look(stances=(stance("a", OwnNamespace()),), edges=edges, timeout=timeout))
+    mesh = observe_mesh(Look(vantages=(vantage("a", OwnNamespace()),), edges=edges, timeout=timeout))
     assert not mesh.skipped
     return [edge_outcome(one, one.observed) for one in mesh.edges if one.observed is not None]
 
@@ -439,13 +439,16 @@ def test_from_inside_other_namespaces_and_nothing_is_left_behind() -> None:
     with joined_namespaces() as pair, open_namespace(NamedNamespace(name=pair.far)) as far:
         broker = ScriptedBroker(node_id=1, brokers=[])
         with serving(broker, address=FAR, namespace=far) as port:
-            stances = (stance("near", NamedNamespace(name=pair.near)), stance("gone", NamedNamespace(name="nd-none")))
+            vantages = (
+                vantage("near", NamedNamespace(name=pair.near)),
+                vantage("gone", NamedNamespace(name="nd-none")),
+            )
             edges = (
                 edge(EdgeKind.INTER_BROKER, port, source="near", host=FAR, node_id=1),
                 edge(EdgeKind.INTER_BROKER, port, source="near", host="127.0.0.1", node_id=2),
                 edge(EdgeKind.INTER_BROKER, port, source="gone", host=FAR),
             )
-            look = Look(stances=stances, edges=edges)
+            look = Look(vantages=vantages, edges=edges)
             mesh = observe_mesh(look)
             assert [is_cut(one) for one in mesh.edges] == [False, True, None]
             ((who, because),) = mesh.skipped
@@ -464,7 +467,7 @@ def test_a_look_at_cells_looks_along_edges_as_well() -> None:
         broker.brokers = [(1, "127.0.0.1", port)]
         edges = (edge(EdgeKind.INTER_BROKER, port, node_id=1), edge(EdgeKind.INTER_BROKER, 1, source="elsewhere"))
         address = Address(host="127.0.0.1", port=port)
-        found = observe((stance("a", OwnNamespace()),), (address,), edges=edges)
+        found = observe((vantage("a", OwnNamespace()),), (address,), edges=edges)
     assert [str(cell.observed) for cell in found.cells] == ["ok"]
     assert isinstance(found.mesh.edges[0].observed, Answered)
     assert found.mesh.edges[1].observed is None
