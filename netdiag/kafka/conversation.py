@@ -1,6 +1,6 @@
 """The conversation of a diagnosing plaintext client with one Kafka endpoint, without any I/O.
 
-    conversation = Conversation(expected_node_id=2)        # or identity_conversation(2), or sasl_conversation()
+    conversation = Conversation(expected_node_id=2)        # or sasl_conversation()
     send(conversation.start())
     while conversation.outcome is None:
         data = receive()                                   # any chunking; b"" or a reset: conversation.closed()
@@ -44,46 +44,16 @@ from netdiag.kafka.questions import (
     FailureKind,
     IdentityReceived,
     MetadataReceived,
-    NodeEndpoint,
     Outcome,
     SaslMechanismsReceived,
-    Setting,
     Step,
 )
-
-__all__ = [
-    "EVERYTHING",
-    "Answered",
-    "ApiVersion",
-    "ApiVersionsReceived",
-    "ApiVersionsUnsupported",
-    "ClusterReceived",
-    "Conversation",
-    "Event",
-    "Failed",
-    "FailureKind",
-    "IdentityReceived",
-    "MetadataReceived",
-    "NodeEndpoint",
-    "Outcome",
-    "SaslMechanismsReceived",
-    "Setting",
-    "Step",
-    "identity_conversation",
-    "sasl_conversation",
-]
 
 LARGEST_ANSWER = 1 << 20
 MOST_VALUES = 50_000
 ORDER = tuple(Step)
 FIRST_CORRELATION_ID = 0x6E64_0001
 """High, so that neither zeros nor small numbers of another protocol pass for the answer."""
-
-
-def identity_conversation(expected_node_id: int, *, client_id: str = "netdiag") -> "Conversation":
-    """The shortest conversation that identifies the cluster and the broker, for advertised endpoints."""
-    wants = EVERYTHING - {Step.DESCRIBE_CLUSTER}
-    return Conversation(client_id=client_id, wants=wants, expected_node_id=expected_node_id)
 
 
 def sasl_conversation(*, client_id: str = "netdiag") -> "Conversation":

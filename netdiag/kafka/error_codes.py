@@ -9,7 +9,6 @@ from functools import cache
 from netdiag.values import dataclass
 
 NONE = 0
-CLUSTER_AUTHORIZATION_FAILED = 31
 UNSUPPORTED_SASL_MECHANISM = 33
 ILLEGAL_SASL_STATE = 34
 UNSUPPORTED_VERSION = 35

@@ -17,14 +17,8 @@ from netdiag.deployment.observation.probe import (
     failed_step,
     next_step,
 )
-from netdiag.kafka import conversation
-from netdiag.kafka.conversation import (
-    ApiVersion,
-    ApiVersionsReceived,
-    ClusterReceived,
-    IdentityReceived,
-    MetadataReceived,
-)
+from netdiag.kafka import questions
+from netdiag.kafka.questions import ApiVersion, ApiVersionsReceived, ClusterReceived, IdentityReceived, MetadataReceived
 
 
 def test_events_that_come_together_share_their_time() -> None:
@@ -32,7 +26,7 @@ def test_events_that_come_together_share_their_time() -> None:
         ApiVersion(api_key=1, min_version=0, max_version=17),
         ApiVersion(api_key=3, min_version=0, max_version=12),
     )
-    brokers = (conversation.NodeEndpoint(node_id=1, host="a", port=1),)
+    brokers = (questions.NodeEndpoint(node_id=1, host="a", port=1),)
     steps = answered_steps(
         (
             ApiVersionsReceived(api_version=4, api_versions=offered),

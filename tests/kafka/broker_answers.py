@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from netdiag.kafka import protocol as wire
-from netdiag.kafka.conversation import Answered, Failed, NodeEndpoint
-from netdiag.kafka.questions import SETTINGS
+from netdiag.kafka.questions import SETTINGS, Answered, Failed, NodeEndpoint
 from tests.kafka.dialogue import Answers, Asks, Line
 
 BROKERS = (

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from netdiag.kafka import protocol as wire
-from netdiag.kafka.conversation import Conversation, Event
+from netdiag.kafka.conversation import Conversation
+from netdiag.kafka.questions import Event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

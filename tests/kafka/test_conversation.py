@@ -15,12 +15,17 @@ from netdiag.kafka import protocol as wire
 from netdiag.kafka.conversation import (
     FIRST_CORRELATION_ID,
     LARGEST_ANSWER,
+    Conversation,
+    sasl_conversation,
+)
+from netdiag.kafka.questions import (
+    EVERYTHING,
+    SETTINGS,
     Answered,
     ApiVersion,
     ApiVersionsReceived,
     ApiVersionsUnsupported,
     ClusterReceived,
-    Conversation,
     Failed,
     FailureKind,
     IdentityReceived,
@@ -28,10 +33,7 @@ from netdiag.kafka.conversation import (
     Outcome,
     Setting,
     Step,
-    identity_conversation,
-    sasl_conversation,
 )
-from netdiag.kafka.questions import SETTINGS
 from tests.kafka.broker_answers import (
     BROKERS,
     CLUSTER,
@@ -50,6 +52,10 @@ from tests.kafka.broker_answers import (
     unexpected,
 )
 from tests.kafka.dialogue import Answers, Asks, Closes, FallsSilent, Line, Sends, chunks, play
+
+
+def identity_conversation(expected_node_id: int) -> Conversation:
+    return Conversation(wants=EVERYTHING - {Step.DESCRIBE_CLUSTER}, expected_node_id=expected_node_id)
 
 
 @settings(deadline=None)

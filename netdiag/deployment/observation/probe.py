@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason
 from netdiag.deployment.model.verdict import NO_BROKERS, EndpointOutcome, Verdict, Word
-from netdiag.kafka import conversation
-from netdiag.kafka.conversation import (
+from netdiag.kafka import questions
+from netdiag.kafka.questions import (
     ApiVersionsReceived,
     ApiVersionsUnsupported,
     ClusterReceived,
@@ -17,8 +17,8 @@ from netdiag.kafka.conversation import (
     IdentityReceived,
     MetadataReceived,
     SaslMechanismsReceived,
+    release_guess,
 )
-from netdiag.kafka.questions import release_guess
 from netdiag.values import dataclass
 
 _SECURED = {
@@ -71,7 +71,7 @@ class AddressReport:
     resolve: Step
     attempts: tuple[ConnectionAttempt, ...]
     contact: Contact
-    api_versions: tuple[conversation.ApiVersion, ...] = ()
+    api_versions: tuple[questions.ApiVersion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,8 @@ from netdiag.io.network.certificates import anchored, read_certificates
 from netdiag.io.network.client_identity import Client, context_of
 from netdiag.io.network.connection import Line, PlainLine, Target, TlsBroken, TlsLine, converse
 from netdiag.io.network.limits import AnswerAllowance
-from netdiag.kafka.conversation import Conversation, Event
+from netdiag.kafka.conversation import Conversation
+from netdiag.kafka.questions import Event
 from netdiag.kafka.sasl import SPOKEN, LoggedIn, Login, Refused, RefusedBy
 from netdiag.kafka.security import CertificateFault, TrustAnchor, faults_of
 

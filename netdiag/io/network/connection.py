@@ -26,10 +26,10 @@ from netdiag.deployment.model.contact import (
     Unknown,
 )
 from netdiag.io.network.limits import AnswerAllowance
-from netdiag.kafka import conversation
-from netdiag.kafka.conversation import Conversation, Event, FailureKind
+from netdiag.kafka import questions
+from netdiag.kafka.conversation import Conversation
 from netdiag.kafka.listeners import parse_listeners, well_formed
-from netdiag.kafka.questions import QUORUM
+from netdiag.kafka.questions import QUORUM, Event, FailureKind
 from netdiag.values import dataclass
 
 CHUNK = 64 * 1024
@@ -301,22 +301,22 @@ async def converse(
 
 def _contact(talk: Conversation, target: Target, elapsed: str) -> Contact:
     match talk.outcome:
-        case conversation.Answered() as answered:
+        case questions.Answered() as answered:
             return _answered(answered, target)
-        case conversation.Failed(kind=FailureKind.NO_ANSWER) as failed:
+        case questions.Failed(kind=FailureKind.NO_ANSWER) as failed:
             what = failed.detail if failed.first_bytes else "silent"
             because = f"{target} accepted, then {what}, after {elapsed}"
             return Failed(reason=Reason.TIMEOUT, because=because, ip=target.ip)
-        case conversation.Failed() as failed if failed.kind in _REASONS:
+        case questions.Failed() as failed if failed.kind in _REASONS:
             mechanism = Mechanism.CONTROLLER_LISTENER if failed.speaks == QUORUM else None
             because = f"{target}: {failed.detail}"
             return Failed(reason=_REASONS[failed.kind], because=because, ip=target.ip, mechanism=mechanism)
-        case conversation.Failed() as failed:
+        case questions.Failed() as failed:
             return Unknown(because=f"{target}: {failed.detail}")
     return Unknown(because=f"the conversation with {target} did not end")
 
 
-def _answered(answered: conversation.Answered, target: Target) -> Answered:
+def _answered(answered: questions.Answered, target: Target) -> Answered:
     named = answered.brokers[:MOST_ENDPOINTS]
     who = f"node {answered.node_id}" if answered.node_id is not None else "a broker that does not say who it is"
     notes = [f"{who} answers from {target}"]
@@ -334,7 +334,7 @@ def _answered(answered: conversation.Answered, target: Target) -> Answered:
     )
 
 
-def _listener(answered: conversation.Answered) -> str | None:
+def _listener(answered: questions.Answered) -> str | None:
     """The name of the listener that answered: the advertised one whose endpoint Metadata gives for this very broker."""
     own = next((b for b in answered.brokers if b.node_id == answered.node_id), None)
     if own is None:

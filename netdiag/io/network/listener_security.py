@@ -21,15 +21,8 @@ from datetime import UTC, datetime
 from netdiag.io.network.certificates import anchored, read_certificates
 from netdiag.io.network.client_identity import Client, context_of
 from netdiag.io.network.connection import Line, PlainLine, TlsBroken, TlsLine, received
-from netdiag.kafka.conversation import (
-    Answered,
-    ApiVersionsReceived,
-    Conversation,
-    Failed,
-    FailureKind,
-    sasl_conversation,
-)
-from netdiag.kafka.questions import ApiVersion, without_metadata
+from netdiag.kafka.conversation import Conversation, sasl_conversation
+from netdiag.kafka.questions import Answered, ApiVersion, ApiVersionsReceived, Failed, FailureKind, without_metadata
 from netdiag.kafka.sasl import LoggedIn, Refused
 from netdiag.kafka.security import (
     WARN_DAYS,

@@ -31,9 +31,10 @@ from netdiag.io.network.name_service import read_name_service
 from netdiag.io.network.other_protocols import introduced, plaintext_instead
 from netdiag.io.network.prober import Place, furthest
 from netdiag.io.network.resolver import Resolved, Resolver
-from netdiag.kafka.conversation import ApiVersion, Conversation, Event
-from netdiag.kafka.conversation import ApiVersionsReceived as Versions
+from netdiag.kafka.conversation import Conversation
 from netdiag.kafka.coordinator import Coordinator, CoordinatorConversation, NoCoordinator
+from netdiag.kafka.questions import ApiVersion, Event
+from netdiag.kafka.questions import ApiVersionsReceived as Versions
 from netdiag.linux.netns import NamespaceId
 from netdiag.values import dataclass
 

@@ -26,9 +26,8 @@ PROTOCOLS = "redpanda.protocols"
 OTHER_PORTS = "redpanda.ports"
 # Schema Registry, HTTP proxy, admin API with metrics, RPC.
 USUAL_PORTS = frozenset({8081, 8082, 9644, 33145})
-# The sentence with which a release from 23.3 on ends when it is to advertise a wildcard, and rpk at no address.
+# What a release from 23.3 on prints, and ends, when it is told to advertise a wildcard address.
 REFUSES_WILDCARD = "improperly configured with ADDR_ANY"
-REFUSES_ADDRESS = 'does not match "host", nor "host:port", nor "scheme://host:port"'
 
 # Property, flag, variable: the flag wins over the variable, both over redpanda.yaml.
 _GIVEN = (

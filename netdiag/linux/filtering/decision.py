@@ -91,9 +91,6 @@ def _offset(register: int) -> int:
     return (register - _FIRST_REGISTER) * 4 if _FIRST_REGISTER <= register < _FIRST_REGISTER + 20 else _SPACE
 
 
-_DESTINATION_HOOKS = ("prerouting", "output")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """What a packet is translated to. An address "" and a port 0 leave the packet's own; None is not known."""

@@ -247,7 +247,6 @@ def header_option_words(operation: str, kind: int, offset: int) -> str:
     return f"{operation} option {kind} {offset}"
 
 
-_FLAG_KINDS = ("ct_state", "ct_status", "tcp_flag", "ct_label")
 _ORDERED = {"==": "", "!=": "!= ", "<": "< ", "<=": "<= ", ">": "> ", ">=": ">= "}
 
 

@@ -66,7 +66,7 @@ _UNITS = {1: "sec", 60: "min", 3600: "hour", 86400: "day"}
 _PACKET_TYPES = {0: "unicast", 1: "broadcast", 2: "multicast"}
 
 
-def iptables_text(chain: str, expressions: Sequence[Expression], *, family: str, comment: str = "") -> str:
+def iptables_text(chain: str, expressions: Sequence[Expression], *, family: str) -> str:
     """The rule as iptables-save prints it."""
     return entry_text(chain, as_iptables(expressions, family), family=family)
 

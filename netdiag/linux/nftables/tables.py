@@ -63,7 +63,7 @@ def _table(place: TableId, dump: Dump, names: Name) -> Table:
 
     def text(rule: RuleMessage) -> str:
         if of_iptables:
-            return iptables_text(rule.chain, rule.expressions, family=place.family, comment=rule.comment)
+            return iptables_text(rule.chain, rule.expressions, family=place.family)
         return nft_text(rule.expressions, family=place.family, sets=sets, comment=rule.comment, names=names)
 
     filled = [replace(chain, rules=tuple(_numbered(rules[chain.name], text))) for chain in chains]
