@@ -74,7 +74,7 @@ def _uri(path: str) -> str:
 
 
 def _rules() -> list[Any]:
-    nav: list[Any] = [RULES]
+    nav: list[Any] = [{"All rules": RULES}]
     for title, pages in _sections():
         nav.append({title: pages})
     return nav
