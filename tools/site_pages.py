@@ -5,7 +5,6 @@ README.md is the first page. A link to any other file of the repository, a schem
 
 import posixpath
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ PAGES = {
 }
 _LINK = re.compile(r"(?<=\]\()(?!\w+:|#)(?P<target>[^)#\s]+)")
 _FILE_BLOCK = re.compile(r"^(?P<language>```\w+) (?P<path>\S+)$", re.MULTILINE)
-_SECTION_OR_RULE = re.compile(r"^## (?P<section>.+)$|^\| \[(?P<rule>[\w.-]+)\]", re.MULTILINE)
+_RULE = re.compile(r"^\| \[([\w.-]+)\]", re.MULTILINE)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -73,21 +72,9 @@ def _uri(path: str) -> str:
     return PAGES.get(path) or (path.removeprefix(DOCS) if path.startswith(DOCS) else f"files/{path}")
 
 
-def _rules() -> list[Any]:
-    nav: list[Any] = [{"All rules": RULES}]
-    for title, pages in _sections():
-        nav.append({title: pages})
-    return nav
-
-
-def _sections() -> Iterator[tuple[str, list[str]]]:
-    """The sections of the list of rules, each with its pages."""
-    section, pages = "", list[str]()
-    for match in _SECTION_OR_RULE.finditer((ROOT / DOCS / RULES).read_text(encoding="utf-8")):
-        if match["rule"]:
-            pages.append(f"rules/{match['rule']}.md")
-            continue
-        if section:
-            yield section, pages
-        section, pages = match["section"], []
-    yield section, pages
+def _rules() -> list[dict[str, Any]]:
+    """The list of rules, then its sections, each with the pages of its rules."""
+    _, *sections = re.split(r"^## ", (ROOT / DOCS / RULES).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    pages = ([f"rules/{rule}.md" for rule in _RULE.findall(section)] for section in sections)
+    titles = (section.partition("\n")[0] for section in sections)
+    return [{"All rules": RULES}, *({title: of_it} for title, of_it in zip(titles, pages, strict=True))]
