@@ -161,14 +161,14 @@ def _analyzed(
     """`elsewhere` are captures that Spark has to look for."""
     from netdiag.io.spark.analysis import Wanted, analysed
     from netdiag.io.spark.extraction import extract_here, opened
-    from netdiag.io.spark.session import held_back, is_local, spark_session
+    from netdiag.io.spark.session import is_local, signals_deferred, spark_session
 
     few = is_local(options.master) and not elsewhere and size < _LEAST and options.partitions in (None, 1)
     large = bool(elsewhere)
     folded = not options.topics and not options.charts
     with _folder(options) as folder, _progress_ended(listener), ThreadPoolExecutor(1) as beside:
         # What one task reads in no time is read while Java starts, and no Python of Spark's has to.
-        with held_back():
+        with signals_deferred():
             ahead = beside.submit(extract_here, reading, folder) if few else None
         listener.progress("starting Spark")
         with spark_session(

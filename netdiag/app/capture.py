@@ -227,10 +227,10 @@ class _RunningBrokers:
     def look(self) -> "Running":
         if self._running is None:
             try:
-                from netdiag.io.packets.containers import look
+                from netdiag.io.packets.containers import read_containers
             except ImportError as error:
                 raise cannot_import("asking the engine", error, extra="live") from error
-            self._running = look(self.host)
+            self._running = read_containers(self.host)
         return self._running
 
 

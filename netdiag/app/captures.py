@@ -89,9 +89,9 @@ def live_names(host: str | None, project: str | None, listener: Listener) -> Add
     from netdiag.io.extras import require_live
 
     require_live()
-    from netdiag.io.engine.live_deployment import look
+    from netdiag.io.engine.live_deployment import read_live
 
-    seen = look(host=host, project=project, environment=os.environ, home=Path.home())
+    seen = read_live(host=host, project=project, environment=os.environ, home=Path.home())
     listener.detail(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")
     return address_names(seen.deployment)
 

@@ -114,7 +114,7 @@ class LiveCheck:
     ) -> tuple[Look, Deployment, Mapping[str, NamespaceId]]:
         """All that can be seen of one input, what runs of it, and the ways into its vantages."""
         require_live()
-        from netdiag.io.engine.live_deployment import look
+        from netdiag.io.engine.live_deployment import read_live
         from netdiag.io.network.client_identity import read_client
         from netdiag.io.network.observation import observe
 
@@ -126,7 +126,7 @@ class LiveCheck:
         name = None if declared is None else declared.project.name
         self._listener.detail("asking the engine" + (f" about project {name}" if name else ""))
         file = None if project is None or project.files[0] == STDIN else os.path.abspath(project.files[0])
-        seen = look(host=live.host, project=name, compose_file=file, names=live.containers, netns=live.netns)
+        seen = read_live(host=live.host, project=name, compose_file=file, names=live.containers, netns=live.netns)
         self._listener.detail(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")
         deployment = replace(
             seen.deployment,
@@ -241,14 +241,14 @@ def replayed(path: str, listener: Listener = SILENT) -> Report:
 def with_causes(report: Report, entrances: Mapping[str, NamespaceId], host: str | None, listener: Listener) -> Report:
     """The report with the causes of what failed; a note where the machine could not be looked at for them."""
     from netdiag.io.network.failed_connections import MOST, explain, unexplained
-    from netdiag.io.topology import look
+    from netdiag.io.topology import read_topology
 
     failures = {matrix.input: unexplained(matrix.cells, entrances) for matrix in report.matrices}
     if not any(failures.values()):
         return report
     listener.detail(f"asking why {sum(map(len, failures.values()))} connections fail")
     try:
-        topology = look(host=host)
+        topology = read_topology(host=host)
     except NetdiagError as error:
         listener.handled(error)
         return replace(report, notes=(*report.notes, f"--why: {error}"))

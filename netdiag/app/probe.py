@@ -73,11 +73,11 @@ def _matrix(
 ) -> tuple[Matrix, tuple[str, ...]]:
     """The matrix, predicted and observed, and what else to know."""
     from netdiag.app.matrix import distinct, observed_matrix, too_large
-    from netdiag.io.engine.live_deployment import look
+    from netdiag.io.engine.live_deployment import read_live
     from netdiag.io.network.observation import observe
 
     listener.detail("asking the engine")
-    seen = look(host=options.host)
+    seen = read_live(host=options.host)
     addresses = named_and_advertised(report)
     name = ", ".join(str(one.dialogue.address) for one in report.bootstraps)
     note = too_large(name, seen.vantages, addresses)

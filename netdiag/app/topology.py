@@ -66,11 +66,11 @@ def topology_report(options: TopologyOptions, listener: Listener = SILENT) -> To
 
 def look_at(options: TopologyOptions, listener: Listener = SILENT) -> Topology:
     """The topology as it is now; nothing is sent, changed or run."""
-    from netdiag.io.topology import look
+    from netdiag.io.topology import read_topology
     from netdiag.topology.selection import narrow
 
     listener.detail("reading the kernel" + (" and asking the engine" if options.engine else ""))
-    seen = look(host=options.host, engine=options.engine)
+    seen = read_topology(host=options.host, engine=options.engine)
     if options.captures:
         from netdiag.app.captures import with_captured_traffic  # loads the reader of captures
 

@@ -4,7 +4,7 @@ from netdiag.app.progress import SILENT, Listener
 from netdiag.deployment.model.contact import Address
 from netdiag.io.network.failed_connections import explain_proof
 from netdiag.io.network.name_service import read_hosts_file
-from netdiag.io.topology import look
+from netdiag.io.topology import read_topology
 from netdiag.topology.causes.failed_connection import Cause
 from netdiag.topology.graph import Path, Topology
 from netdiag.topology.path.attempts import Proof
@@ -40,7 +40,7 @@ class TraceReport:
 
 def trace(options: TraceOptions, listener: Listener = SILENT) -> TraceReport:
     """Follow a connection; nothing is sent unless a proof is wanted."""
-    topology = look(host=options.host, engine=options.engine)
+    topology = read_topology(host=options.host, engine=options.engine)
     path = _path(topology, options.source, options.destination)
     proof = None
     if options.prove and path.address:

@@ -1,7 +1,7 @@
 """The topology of this machine: its kernel, and what the engine says of the same machine.
 
-`look` reads both and joins them. An engine that is not there, does not answer or runs on another machine leaves what
-can be known without it, and says so in `Topology.engine`.
+`read_topology` reads both and joins them. An engine that is not there, does not answer or runs on another machine
+leaves what can be known without it, and says so in `Topology.engine`.
 """
 
 import os
@@ -45,7 +45,7 @@ class _Said:
         return f"engine {self.release} at {self.address.url}"
 
 
-def look(
+def read_topology(
     *,
     host: str | None = None,
     engine: bool = True,

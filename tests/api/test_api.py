@@ -71,7 +71,7 @@ def test_a_live_check_passes_its_options_on(monkeypatch: pytest.MonkeyPatch) -> 
         asked.update(words)
         raise EngineError("no engine answers there")
 
-    monkeypatch.setattr(live, "look", look)
+    monkeypatch.setattr(live, "read_live", look)
     report = netdiag.check_live(containers=["kafka"], host="unix:///x", netns=["lan"])
     assert [item.error and item.error.message for item in report.inputs] == ["no engine answers there"]
     assert (asked["names"], asked["host"], asked["netns"]) == (("kafka",), "unix:///x", ("lan",))
@@ -99,7 +99,7 @@ def test_rows_are_those_of_the_command(folder: Path) -> None:
 
 
 def test_a_topology_has_the_published_shape(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("netdiag.io.topology.look", lambda **_: cluster())
+    monkeypatch.setattr("netdiag.io.topology.read_topology", lambda **_: cluster())
     report = netdiag.read_topology()
     value = report.to_dict()
     assert value["format"] == "netdiag-topology"

@@ -76,7 +76,7 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
         untaken = SkippedVantage(vantage=INSIDE.vantage, because="takes CAP_SYS_ADMIN", rights=True)
         return Observed(cells=cells, skipped=(untaken,), notes=("a note",))
 
-    monkeypatch.setattr(live_module, "look", look)
+    monkeypatch.setattr(live_module, "read_live", look)
     monkeypatch.setattr(observe_module, "observe", observe)
     options = LiveOptions(containers=("kafka",), host="unix:///x", netns=("lan",), timeout=1.5, argv=ARGV)
     report = check_live(CheckOptions(isolated=True), options).report
@@ -109,7 +109,7 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
 def test_a_vantage_on_another_machine_is_told_with_the_way_there(monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = SkippedVantage(vantage=INSIDE.vantage, because="the engine runs on another machine")
     seen = replace(running(), vantages=(docker_host_vantage(),), skipped=(elsewhere,))
-    monkeypatch.setattr(live_module, "look", lambda **_: seen)
+    monkeypatch.setattr(live_module, "read_live", lambda **_: seen)
     monkeypatch.setattr(observe_module, "observe", lambda *_, **__: Observed(cells=()))
     (skipped,) = check_live(CheckOptions(isolated=True), LiveOptions(containers=("kafka",), argv=ARGV)).report.skipped
     assert (skipped.vantage, (skipped.command or "").endswith(" --via container")) == ("inside kafka", True)
@@ -122,7 +122,7 @@ def test_a_project_is_named_by_its_file(monkeypatch: pytest.MonkeyPatch, tmp_pat
         assert words["compose_file"] == str(tmp_path / "c.yml")
         raise EngineError(f"no containers of {words['project']}", where="engine")
 
-    monkeypatch.setattr(live_module, "look", look)
+    monkeypatch.setattr(live_module, "read_live", look)
     report = check_live(CheckOptions(files=(str(tmp_path / "c.yml"),), isolated=True), LiveOptions()).report
     assert [item.error.message for item in report.inputs if item.error] == ["no containers of shop"]
 

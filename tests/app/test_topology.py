@@ -40,7 +40,7 @@ CAPTURE = ROOT / "compose/scenarios/S08-single-listener-localhost/client.pcapng"
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine that is looked at has five brokers."""
-    monkeypatch.setattr("netdiag.io.topology.look", lambda **_: five_brokers())
+    monkeypatch.setattr("netdiag.io.topology.read_topology", lambda **_: five_brokers())
 
 
 @pytest.mark.usefixtures("machine")
@@ -139,7 +139,7 @@ def rounds(count: int, listener: Listener = SILENT) -> list[TopologyRound]:
 
 def test_a_watch_gives_the_first_look_and_then_what_differs(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = iter([cluster(1), cluster(2), cluster(2), cluster(1)])
-    monkeypatch.setattr("netdiag.io.topology.look", lambda **_: next(looks))
+    monkeypatch.setattr("netdiag.io.topology.read_topology", lambda **_: next(looks))
     first, more, less = rounds(3)
     assert (first.first, first.changes) == (True, ())
     assert {change.name for change in more.changes} == {change.name for change in less.changes}
@@ -156,7 +156,7 @@ def test_trouble_is_reported_once_and_the_watch_goes_on(monkeypatch: pytest.Monk
             raise now
         return now
 
-    monkeypatch.setattr("netdiag.io.topology.look", look)
+    monkeypatch.setattr("netdiag.io.topology.read_topology", look)
     heard = Recorder()
     assert [each.first for each in rounds(2, heard)] == [True, False]
     assert [str(error) for error in heard.warnings] == ["gone"]

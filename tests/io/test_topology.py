@@ -14,7 +14,7 @@ import pytest
 import netdiag.io.topology
 from netdiag.errors import EngineError, InputError, MissingExtra
 from netdiag.io.engine.same_kernel import SameKernel
-from netdiag.io.topology import look
+from netdiag.io.topology import read_topology
 from netdiag.linux.procfs import Process
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import Inventory, LinkId
@@ -39,7 +39,7 @@ def answers(*, pid: int = 1, **state: object) -> dict[str, Any]:
 
 def looked(tmp_path: Path, documents: Mapping[str, object], **how: Any) -> Topology:
     with fake_engine(tmp_path / "s", documents) as url:
-        return look(environment={"DOCKER_HOST": url}, home=tmp_path, **how)
+        return read_topology(environment={"DOCKER_HOST": url}, home=tmp_path, **how)
 
 
 def here() -> Inventory:
@@ -52,14 +52,14 @@ def here() -> Inventory:
 
 
 def test_no_engine_was_asked(tmp_path: Path) -> None:
-    topology = look(engine=False, environment={"DOCKER_HOST": "nonsense://"}, home=tmp_path, inventory=here())
+    topology = read_topology(engine=False, environment={"DOCKER_HOST": "nonsense://"}, home=tmp_path, inventory=here())
     assert (topology.engine, topology.host, topology.containers) == ("no engine was asked", "", {})
     assert [place.name for place in topology.places] == ["host"]
 
 
 def test_a_machine_without_an_engine_is_normal(tmp_path: Path) -> None:
     where = f"unix://{tmp_path}/none"
-    topology = look(environment={"DOCKER_HOST": where}, home=tmp_path, inventory=here())
+    topology = read_topology(environment={"DOCKER_HOST": where}, home=tmp_path, inventory=here())
     assert topology.engine == f"no engine: {where}: no engine answers there: No such file or directory"
     assert topology.host == ""
     assert [place.name for place in topology.places] == ["host"]
@@ -67,19 +67,19 @@ def test_a_machine_without_an_engine_is_normal(tmp_path: Path) -> None:
 
 def test_an_engine_that_was_named_must_answer(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="no engine answers there"):
-        look(host=f"unix://{tmp_path}/none", environment={}, home=tmp_path, inventory=here())
+        read_topology(host=f"unix://{tmp_path}/none", environment={}, home=tmp_path, inventory=here())
 
 
 def test_a_way_to_an_engine_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no way to an engine"):
-        look(environment={"DOCKER_HOST": "gopher://x"}, home=tmp_path, inventory=here())
+        read_topology(environment={"DOCKER_HOST": "gopher://x"}, home=tmp_path, inventory=here())
 
 
 def test_an_engine_by_tcp_that_is_not_there(tmp_path: Path) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         url = f"tcp://127.0.0.1:{closed.getsockname()[1]}"
-        topology = look(environment={"DOCKER_HOST": url}, home=tmp_path, inventory=here())
+        topology = read_topology(environment={"DOCKER_HOST": url}, home=tmp_path, inventory=here())
     assert topology.engine.startswith(f"no engine: {url}: no engine answers there")
     assert topology.places
 
@@ -87,9 +87,9 @@ def test_an_engine_by_tcp_that_is_not_there(tmp_path: Path) -> None:
 def test_an_engine_by_tcp_without_the_library_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "netdiag.io.engine.docker_sdk", None)
     how: dict[str, Any] = {"environment": {"DOCKER_HOST": "tcp://127.0.0.1:1"}, "home": tmp_path, "inventory": here()}
-    assert "reached by no unix socket needs docker" in look(**how).engine
+    assert "reached by no unix socket needs docker" in read_topology(**how).engine
     with pytest.raises(MissingExtra):
-        look(host="tcp://127.0.0.1:1", **how)
+        read_topology(host="tcp://127.0.0.1:1", **how)
 
 
 def test_an_engine_that_hangs_is_left_out(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_a_project(tmp_path: Path) -> None:
 
 def test_this_machine(tmp_path: Path) -> None:
     """What the kernel of whoever runs the tests has, whatever it is."""
-    topology = look(environment={"DOCKER_HOST": f"unix://{tmp_path}/none"}, home=tmp_path)
+    topology = read_topology(environment={"DOCKER_HOST": f"unix://{tmp_path}/none"}, home=tmp_path)
     assert OWN in {place.netns for place in topology.places}
     assert {place.netns for place in topology.places} == set(topology.inventory.namespaces)
 
@@ -230,7 +230,7 @@ def test_without_rights_it_is_partial(tmp_path: Path) -> None:
             os.setuid(65534)
             status = 1
             try:
-                topology = look(environment={"DOCKER_HOST": url}, home=tmp_path)
+                topology = read_topology(environment={"DOCKER_HOST": url}, home=tmp_path)
                 own = topology.inventory.namespaces[topology.inventory.own]
                 said = ["permission denied" in topology.engine, not topology.inventory.complete]
                 said += [own.entered, bool(own.links), topology.host == ""]

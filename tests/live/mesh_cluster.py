@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netdiag.deployment.prediction.mesh import Edge, Mesh, is_cut, mesh_edges
-from netdiag.io.engine.live_deployment import look
+from netdiag.io.engine.live_deployment import read_live
 from netdiag.io.network.observation import Look, observe_mesh
 from tests.lab.errors import LabError
 from tests.lab.image_set import CP_KAFKA, CP_ZOOKEEPER
@@ -86,7 +86,7 @@ class Cluster:
 
     def edges(self) -> tuple[Look, tuple[Edge, ...]]:
         """What netdiag would look at now."""
-        live = look(host=self.lab.engine.docker_host, project=self.stack.project)
+        live = read_live(host=self.lab.engine.docker_host, project=self.stack.project)
         edges = mesh_edges(live.deployment.with_down(live.stopped))
         return Look(vantages=live.vantages, edges=edges, timeout=PATIENCE), edges
 

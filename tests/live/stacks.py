@@ -8,7 +8,7 @@ from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.vantage import bootstraps
 from netdiag.deployment.model.verdict import Cell
 from netdiag.deployment.prediction.reachability import predict
-from netdiag.io.engine.live_deployment import Live, look
+from netdiag.io.engine.live_deployment import Live, read_live
 from netdiag.io.network.observation import Observed, observe
 from tests.lab.stack import Stack
 
@@ -43,7 +43,7 @@ def check(
 ) -> Check:
     """A live check of the stack's project, or of the containers named, from every vantage and the LAN."""
     begin = time.perf_counter()
-    live = look(
+    live = read_live(
         host=stack.engine.docker_host,
         project=None if names else stack.project,
         names=names,

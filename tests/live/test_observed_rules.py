@@ -15,7 +15,7 @@ import pytest
 from netdiag.app.live_check import deployment_of
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.observation.recording import from_json
-from netdiag.io.engine.live_deployment import look
+from netdiag.io.engine.live_deployment import read_live
 from tests.cli.shell import environment
 from tests.lab.lab import Lab
 from tests.lab.stack import Stack
@@ -97,7 +97,7 @@ def seen(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Seen:
         stack.wait_settled(still=2)
         broken = live(stack, "--record", recording)
         (recorded,) = from_json(recording.read_bytes())
-        now = look(host=stack.engine.docker_host, project=stack.project).deployment
+        now = read_live(host=stack.engine.docker_host, project=stack.project).deployment
         same = shape(deployment_of(recorded)) == shape(now)
         for before, after in REPAIRS:
             text = text.replace(before, after)

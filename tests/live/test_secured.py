@@ -11,7 +11,7 @@ import pytest
 
 from netdiag.deployment.model.contact import Address
 from netdiag.deployment.observation.live_view import LiveVantage
-from netdiag.io.engine.live_deployment import look
+from netdiag.io.engine.live_deployment import read_live
 from netdiag.io.network.client_identity import read_client
 from netdiag.io.network.observation import Observed, observe
 from netdiag.kafka.security import CertificateFault, ListenerSecurity
@@ -155,7 +155,7 @@ def running(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runn
     world = make(tmp_path_factory.mktemp("secured"))
     with lab.up(world.folder / "compose.yml") as stack:
         place = same_network(stack)
-        live = look(host=stack.engine.docker_host)
+        live = read_live(host=stack.engine.docker_host)
         vantage = next(
             one
             for one in live.vantages

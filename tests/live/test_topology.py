@@ -13,7 +13,7 @@ import pytest
 
 from netdiag.engine.container import Status
 from netdiag.findings import TopologyLocation
-from netdiag.io.topology import look
+from netdiag.io.topology import read_topology
 from netdiag.linux.resolver import parse_hosts
 from netdiag.rules.topology import check_topology
 from netdiag.topology.graph import Published, PublishedBy, Topology, Unmatched
@@ -39,7 +39,7 @@ def stack(lab: Lab) -> Iterator[Stack]:
 
 @pytest.fixture(scope="module")
 def topology(stack: Stack) -> Topology:
-    return look(host=stack.engine.docker_host)
+    return read_topology(host=stack.engine.docker_host)
 
 
 def own(topology: Topology) -> tuple[Unmatched, ...]:
@@ -131,7 +131,7 @@ def test_the_rules_have_nothing_to_say_of_a_healthy_cluster(topology: Topology) 
 def test_a_healthy_cluster_has_nothing_unmatched(stack: Stack, topology: Topology, figure: Report) -> None:
     assert own(topology) == ()
     begin = time.perf_counter()
-    again = look(host=stack.engine.docker_host)
+    again = read_topology(host=stack.engine.docker_host)
     figure("topology of five brokers, without imports", time.perf_counter() - begin, "s")
     assert own(again) == ()
 
@@ -169,7 +169,7 @@ def test_with_the_engine_but_without_root(stack: Stack) -> None:
             os.setgroups([])
             os.setgid(group)
             os.setuid(65534)
-            seen = look(host=stack.engine.docker_host)
+            seen = read_topology(host=stack.engine.docker_host)
             unseen = [one.because for one in seen.unmatched if one.subject.startswith("container ")]
             said = f"{seen.host} {len(seen.networks)} {sum(v.bridge is not None for v in seen.networks)} "
             said += f"{len(unseen)} {all('is not visible' in one for one in unseen)} {seen.inventory.complete}"
@@ -240,7 +240,7 @@ def broken(stack: Stack) -> Iterator[Broken]:
         for one in started:
             one.result()
     start("guest", "--network", f"container:{prefix}loose")
-    before = look(host=engine.docker_host)
+    before = read_topology(host=engine.docker_host)
 
     def veth(name: str) -> str:
         port = truth.endpoints(engine)[(f"{prefix}{name}", network)].port
@@ -256,7 +256,7 @@ def broken(stack: Stack) -> Iterator[Broken]:
     run(["ip", "-n", host, "link", "set", veth("loose"), "nomaster"])
     run(["ip", "-n", host, "link", "set", veth("down"), "down"])
     until(lambda: not set(end) & set(truth.proxies(engine)))
-    yield Broken(topology=look(host=engine.docker_host), before=before, prefix=prefix)
+    yield Broken(topology=read_topology(host=engine.docker_host), before=before, prefix=prefix)
     stack.remove_helpers()
 
 

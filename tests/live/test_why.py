@@ -11,7 +11,7 @@ from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.io.network.failed_connections import Unexplained, explain
 from netdiag.io.network.observation import observe
-from netdiag.io.topology import look
+from netdiag.io.topology import read_topology
 from netdiag.linux.netns import ProcessNamespace
 from netdiag.topology.causes.failed_connection import Cause, Certainty
 from netdiag.topology.graph import Topology
@@ -98,7 +98,7 @@ def _settled(lab: Lab) -> Topology:
     """What is there once every server listens."""
     until = time.monotonic() + 60
     while True:
-        found = look(host=lab.engine.docker_host)
+        found = read_topology(host=lab.engine.docker_host)
         places = [place for place in found.places if place.name.startswith("why-")]
         listening = [
             place

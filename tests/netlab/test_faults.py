@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.deployment.model.contact import Answered, Mechanism
-from netdiag.io.network.failed_connections import decide
+from netdiag.io.network.failed_connections import find_deciding_rule
 from netdiag.topology.causes.failed_connection import Cause, Certainty, FailedConnection
 from netdiag.topology.causes.find_causes import find_causes
 from netdiag.topology.path.prediction import PathPredictor
@@ -33,7 +33,7 @@ def diagnosed(fault: Fault, folder: Path) -> tuple[Cause, ...]:
         watched = tuple(world.made.inodes.values())
         deciding = None
         if path.address:
-            deciding = decide(topology.inventory, source, path.address, fault.port, watched=watched)
+            deciding = find_deciding_rule(topology.inventory, source, path.address, fault.port, watched=watched)
         return find_causes(FailedConnection(topology=topology, path=path, seen=seen, deciding=deciding))
 
 

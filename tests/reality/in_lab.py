@@ -12,7 +12,7 @@ from netdiag.io.kernel.netns import Namespace, open_namespace
 from netdiag.io.network.name_service import read_hosts_file, read_name_service
 from netdiag.io.network.resolver import Resolved, Resolver
 from netdiag.io.network.traced_connection import prove
-from netdiag.io.topology import look
+from netdiag.io.topology import read_topology
 from netdiag.linux.netns import NamedNamespace, ProcessNamespace
 from netdiag.topology.graph import HopKind, Path, Topology
 from netdiag.topology.path.attempts import Agreement, Proof
@@ -35,7 +35,7 @@ class _Try:
 
 def lab_cells(engine: Engine) -> list[Cell]:
     """Every cell; what differs at first is foretold anew and tried again, alone."""
-    topology = look(host=engine.docker_host)
+    topology = read_topology(host=engine.docker_host)
     with ExitStack() as stack:
         spaces = dict(_spaces(topology, engine, stack))
         tries = [
@@ -45,7 +45,7 @@ def lab_cells(engine: Engine) -> list[Cell]:
         ]
         cells = _cells(topology, spaces, tries)
         differing = [index for index, cell in enumerate(cells) if cell.agreement is not Agreement.AGREES]
-        again = _cells(look(host=engine.docker_host), spaces, [tries[index] for index in differing])
+        again = _cells(read_topology(host=engine.docker_host), spaces, [tries[index] for index in differing])
         for index, cell in zip(differing, again, strict=True):
             cells[index] = cell
     return cells
@@ -127,7 +127,7 @@ async def _resolve_all(
 
 def proofs(engine: Engine) -> list[tuple[str, Proof]]:
     """A proof for each way to end, from each kind of place: one by one, as people ask for them."""
-    topology = look(host=engine.docker_host)
+    topology = read_topology(host=engine.docker_host)
     predictor = PathPredictor(topology)
     chosen: dict[tuple[str, str, bool], Path] = {}
     for place in topology.places:

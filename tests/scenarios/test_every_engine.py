@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.errors import InputError
-from netdiag.io.engine.live_deployment import look
+from netdiag.io.engine.live_deployment import read_live
 from tests.figures import Report
 from tests.lab.errors import LabImpossible
 from tests.lab.lab import Lab, start_lab
@@ -78,5 +78,5 @@ def test_predicted_is_observed_is_what_kcat_gets(
 def _from_file(running: Running, stack: Stack, engine: Engine) -> dict[str, Source]:
     """Where the engine made no container, netdiag has the file only, and says so."""
     with pytest.raises(InputError, match="the engine has no container of this compose project"):
-        look(host=running.engine.docker_host, project=running.project)
+        read_live(host=running.engine.docker_host, project=running.project)
     return {PREDICTED: prediction(stack, engine=engine).cell}

@@ -1,6 +1,6 @@
 """Everything a live check knows before it contacts anybody: the deployment that runs, and where one can stand.
 
-`look` asks the engine (and, if it runs on this kernel, /proc); `observation.observe` then takes the vantages.
+`read_live` asks the engine (and, if it runs on this kernel, /proc); `observation.observe` then takes the vantages.
 """
 
 import os
@@ -60,7 +60,7 @@ class Live:
     networks: tuple[EngineNetwork, ...] = ()
 
 
-def look(
+def read_live(
     *,
     host: str | None = None,
     project: str | None = None,

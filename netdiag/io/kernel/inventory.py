@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from netdiag.errors import NetdiagError
 from netdiag.io.kernel.child_process import ChildProcess, possible
 from netdiag.io.kernel.namespace_facts import FactReader, Facts, leads_elsewhere
-from netdiag.io.kernel.namespaces import Calls, Namespaces, apart, describe, open_namespaces
+from netdiag.io.kernel.namespaces import Calls, Namespaces, describe, open_namespaces, run_in_thread
 from netdiag.io.kernel.netlink import ROUTE, Channel
 from netdiag.io.kernel.proc_scan import ProcScan, proxies, read_process, scan_proc
 from netdiag.linux.netlink.links import decode_nsid, request_nsid
@@ -74,7 +74,7 @@ def _read_both(
     """All of them; of many, every second one by a process of its own, which takes half the time."""
     reader = FactReader(calls, scan.socket_pids, scan.own)
     if len(wanted) < _MANY or not possible():
-        return apart(lambda: _read_all(wanted, reader, spaces, calls, unread))
+        return run_in_thread(lambda: _read_all(wanted, reader, spaces, calls, unread))
     mine, others = wanted[0::2], wanted[1::2]
 
     def work() -> tuple[dict[int, Facts], list[Unread]]:
@@ -85,13 +85,13 @@ def _read_both(
         return found, missing
 
     with ChildProcess(work) as beside:
-        read = apart(lambda: _read_all(mine, reader, spaces, calls, unread))
+        read = run_in_thread(lambda: _read_all(mine, reader, spaces, calls, unread))
         given = beside.result()
     if given is None:
-        return read | apart(lambda: _read_all(others, reader, spaces, calls, unread))
+        return read | run_in_thread(lambda: _read_all(others, reader, spaces, calls, unread))
     found, missing = given
     unread += missing
-    apart(lambda: _reopen(found.values(), spaces, calls))
+    run_in_thread(lambda: _reopen(found.values(), spaces, calls))
     return {inode: found.get(inode) or read[inode] for inode in wanted if inode in found or inode in read}
 
 

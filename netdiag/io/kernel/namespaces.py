@@ -4,7 +4,8 @@ No single source knows all: processes hide namespaces that only a thread, a bind
 A namespace is opened by the first way that leads to the very inode that was found; ways through the root of another
 process are walked without touching what lies at their end, for that end belongs to a stranger.
 
-setns(2) moves one thread for good. Whoever enters namespaces does it in a thread made for it, by `apart`.
+setns(2) moves one thread for good. Whoever enters namespaces does it in a thread made for it, by
+`run_in_thread`.
 """
 
 import ctypes
@@ -113,7 +114,7 @@ def namespace_of_tun(device: int) -> int:
     return fcntl.ioctl(device, _TUNGETDEVNETNS)
 
 
-def apart(work: Callable[[], T]) -> T:
+def run_in_thread(work: Callable[[], T]) -> T:
     """What `work` gives, in a thread of its own that ends with it; errors come out here."""
     results: list[T] = []
     errors: list[BaseException] = []

@@ -156,7 +156,9 @@ def _at_rules(path: Path, seen: Failed) -> bool:
 
 def _counted(topology: Topology, path: Path) -> CounterEvidence | None:
     try:
-        return decide(topology.inventory, path.source, path.address, path.port, watched=watched(topology, path))
+        return find_deciding_rule(
+            topology.inventory, path.source, path.address, path.port, watched=watched(topology, path)
+        )
     except NetdiagError:
         # Without the rights for it the walk alone explains.
         return None
@@ -191,7 +193,9 @@ _STEP = 0.04
 _Counts = dict[tuple[int, RuleAddress], int]
 
 
-def decide(inventory: Inventory, source: int, address: str, port: int, *, watched: Collection[int]) -> CounterEvidence:
+def find_deciding_rule(
+    inventory: Inventory, source: int, address: str, port: int, *, watched: Collection[int]
+) -> CounterEvidence:
     """Which rules of the `watched` namespaces every attempt from `source` moves; NetdiagError if none can be made.
 
     Takes at most 6 s, and about 1 s where rules move. What nobody counts is not attempted a second time.

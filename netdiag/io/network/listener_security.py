@@ -118,7 +118,7 @@ class _Heard:
     closed: bool = False
 
 
-async def secure(
+async def read_security(
     dial: Dial,
     host: str,
     *,

@@ -24,7 +24,7 @@ Connect = Callable[[], Awaitable[socket.socket | None]]
 """A new connection to the target; None where there is none."""
 
 
-async def introduced(target: Target, connect: Connect, failed: Failed, deadline: float) -> Failed:
+async def identify(target: Target, connect: Connect, failed: Failed, deadline: float) -> Failed:
     """The failure with the name of whoever is there; as it was where nobody answers any greeting."""
     loop = asyncio.get_running_loop()
     for greet in (_http, _tls, _zookeeper):

@@ -28,7 +28,7 @@ from netdiag.io.network.client_identity import Client
 from netdiag.io.network.connection import Line, Target, TlsBroken, connect, connect_failure
 from netdiag.io.network.limits import Allowance, many_sockets
 from netdiag.io.network.name_service import read_name_service
-from netdiag.io.network.other_protocols import introduced, plaintext_instead
+from netdiag.io.network.other_protocols import identify, plaintext_instead
 from netdiag.io.network.prober import Place, furthest
 from netdiag.io.network.resolver import Resolved, Resolver
 from netdiag.kafka.conversation import Conversation
@@ -205,7 +205,7 @@ class _Teller:
     async def _introduced(self, target: Target, failed: Failed) -> Failed:
         """Who is there; a client that speaks TLS is told whether plaintext is spoken instead."""
         if not self._speaker.uses_tls:
-            return await introduced(target, lambda: self._connect(target), failed, self._deadline)
+            return await identify(target, lambda: self._connect(target), failed, self._deadline)
         channel = await self._connect(target)
         if channel is None:
             return failed

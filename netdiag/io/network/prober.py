@@ -18,7 +18,7 @@ from netdiag.io.kernel.netns import Namespace
 from netdiag.io.network.client_handshake import Speaker, TrustedAsItIs
 from netdiag.io.network.connection import Target, connect, connect_failure
 from netdiag.io.network.limits import Allowance, Gates
-from netdiag.io.network.listener_security import secure
+from netdiag.io.network.listener_security import read_security
 from netdiag.io.network.other_protocols import answers_tls, plaintext_instead
 from netdiag.io.network.resolver import Resolved, Resolver, Unresolved
 from netdiag.kafka.conversation import Conversation
@@ -315,7 +315,7 @@ class Prober:
             async with self._connected(place, target) as channel:
                 yield channel if isinstance(channel, socket.socket) else None
 
-        return await secure(
+        return await read_security(
             dial, host, client=self._speaker.client, login=login, warn_days=self._warn_days, deadline=self._deadline
         )
 

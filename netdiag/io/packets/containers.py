@@ -71,7 +71,7 @@ class Running:
         return Spot(label=called, what=f"container {container.name}", entrance=entrance)
 
 
-def look(host: str | None) -> Running:
+def read_containers(host: str | None) -> Running:
     """Ask the engine that is meant; EngineError where it does not answer."""
     address = find_engine(host, os.environ, Path.home())
     with connect(address) as engine:

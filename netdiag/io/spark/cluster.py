@@ -10,7 +10,7 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from netdiag.errors import NetdiagError
-from netdiag.io.spark.session import misses_engine, told
+from netdiag.io.spark.session import missing_engine, translated_errors
 
 # So long a cluster may take to give us an executor; who waits for others in a queue raises it.
 PATIENCE = 120.0
@@ -41,19 +41,19 @@ def check_executors(spark: SparkSession, executors: int, folder: str, captures: 
     known = {path: os.stat(path).st_size for path in captures}
     tasks = max(2 * executors, int(spark.sparkContext.defaultParallelism))
     try:
-        with told():
+        with translated_errors():
             numbers = spark.sparkContext.parallelize(range(tasks), tasks)
-            said = numbers.mapPartitions(lambda _: misses(str(mark), known)).collect()
+            said = numbers.mapPartitions(lambda _: missing_on_executor(str(mark), known)).collect()
     finally:
         mark.unlink()
     for where, message, hint in sorted(set(said)):
         raise NetdiagError(message, where=where, hint=hint)
 
 
-def misses(mark: str, captures: dict[str, int]) -> Iterator[tuple[str, str, str]]:
+def missing_on_executor(mark: str, captures: dict[str, int]) -> Iterator[tuple[str, str, str]]:
     """What an executor lacks: where, what, and what to do."""
     folder = os.path.dirname(mark)
-    for message, hint in misses_engine():
+    for message, hint in missing_engine():
         yield socket.gethostname(), f"the executors there lack it: {message}", hint
     if not os.path.exists(mark):
         yield folder, "what is written here is not to be seen on the executors", _SHARE

@@ -25,7 +25,7 @@ from pyspark.sql import DataFrame, SparkSession
 from netdiag.errors import NetdiagError
 from netdiag.io.spark.hadoop_files import located
 from netdiag.io.spark.reading import Progress, Reading, read_batches
-from netdiag.io.spark.session import told
+from netdiag.io.spark.session import translated_errors
 from netdiag.io.spark.small_tables import frame_of, may_name, may_relay
 from netdiag.traffic.aggregates.expressions import struct_of_arrow
 from netdiag.traffic.analysis import Seen
@@ -74,7 +74,7 @@ def extract(
     _make_folders(folder)
     work = write or write_part
     numbers = spark.sparkContext.parallelize(range(tasks), tasks)
-    with _watched(folder, tasks, size, tell), told():
+    with _watched(folder, tasks, size, tell), translated_errors():
         accounts = numbers.map(lambda number: work(located(reading.share(number, tasks)), folder, number)).collect()
     _drop_folders(folder)
     missing = [name for name in NAMES if len(list(Path(folder, name).glob("part-*.parquet"))) != tasks]

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from netdiag.io.spark.extraction import give_memory_back, share_memory
-from netdiag.io.spark.session import told
+from netdiag.io.spark.session import translated_errors
 from netdiag.io.spark.small_tables import MOST, frame_of
 from netdiag.traffic.aggregates.expressions import struct_of_arrow
 from netdiag.traffic.folds.all_folds import ALL, LATER, SETTLED
@@ -39,7 +39,7 @@ def folded_tables(
         Path(place, name).mkdir(parents=True, exist_ok=True)
     try:
         numbers = spark.sparkContext.parallelize(range(parts), parts)
-        with told():
+        with translated_errors():
             counts = numbers.map(lambda number: write_folds(folder, number, selection, _EARLIER)).collect()
             known = replace(selection, waiting=waiting(_read(place, "offsets")))
             if known.waiting.num_rows:
@@ -55,7 +55,7 @@ def folded_tables(
 def names_told(spark: SparkSession, folder: str, parts: int, selection: Selection) -> dict[str, str]:
     """The topics by their ids, as far as the tables in a folder tell."""
     numbers = spark.sparkContext.parallelize(range(parts), parts)
-    with told():
+    with translated_errors():
         every = numbers.map(lambda number: told_names(Part(_files(folder, number), selection))).collect()
     found: dict[str, str] = {}
     for key, topic in (pair for each in every for pair in each.items()):

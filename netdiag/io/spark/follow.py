@@ -29,7 +29,7 @@ from netdiag.io.follow.batch import Plan, plan_of, step
 from netdiag.io.follow.store import SPARK, Store, work_of
 from netdiag.io.spark.analysis import findings, of_topics, once, resolved
 from netdiag.io.spark.extraction import Extract
-from netdiag.io.spark.session import told
+from netdiag.io.spark.session import translated_errors
 from netdiag.traffic.analysis import Seen
 from netdiag.traffic.tables import NAMES
 
@@ -65,7 +65,7 @@ def follow(spark: SparkSession, following: Following, tell: Callable[[Done], Non
     spark.dataSource.register(FollowSource)
     store = following.store
     batches = _Batches(following, tell)
-    with told():
+    with translated_errors():
         frame = (
             spark.readStream.format(FORMAT)
             .option("checkpoint", str(store.checkpoint))

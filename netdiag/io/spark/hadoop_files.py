@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from netdiag.errors import InputError
 from netdiag.io.spark.reading import Reading
-from netdiag.io.spark.session import engine_here, reason_of, told
+from netdiag.io.spark.session import engine_here, reason_of, translated_errors
 from netdiag.traffic.native import begins_as_capture
 from netdiag.values import dataclass
 
@@ -64,7 +64,7 @@ def found_on_hadoop(spark: SparkSession, addresses: Sequence[str]) -> tuple[Hado
 
 def bring(spark: SparkSession, captures: Sequence[HadoopFile]) -> None:
     """Have every executor fetch them, each for itself, before it begins."""
-    with told():
+    with translated_errors():
         for each in captures:
             spark.sparkContext.addFile(each.address)
 

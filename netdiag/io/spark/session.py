@@ -8,7 +8,7 @@ The package goes to executors as it is, without its examples. The capture engine
 cannot import out of an archive: Spark unpacks it, and `engine_here` finds it where none is installed. Names and dates
 in the archives are those of the files and of no day, so that the same package makes the same bytes.
 
-What a job failed of becomes one line: the reason out of the stacks of Java and Python around it (`told`).
+What a job failed of becomes one line: the reason out of the stacks of Java and Python around it (`translated_errors`).
 """
 
 import logging
@@ -61,7 +61,7 @@ def engine_here() -> None:
             sys.path.append(SparkFiles.get(ENGINE))
 
 
-def misses_engine() -> Iterator[tuple[str, str]]:
+def missing_engine() -> Iterator[tuple[str, str]]:
     """What an executor lacks to read captures, and what to do about it."""
     engine_here()
     try:
@@ -169,7 +169,7 @@ def _running(
     try:
         try:
             with _environment(environment), _interruptible():
-                with held_back():
+                with signals_deferred():
                     gateway = launch_gateway(conf, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
                 session = SparkSession(SparkContext(conf=conf, gateway=gateway))
             for archive in archives:
@@ -287,7 +287,7 @@ def _interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
+def signals_deferred() -> Iterator[None]:
     """Hear of signals at the end of the block.
 
     What a handler raises while Python forks is lost and leaves logging locked; raised while a thread starts, it leaves
@@ -391,7 +391,7 @@ _REASONS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], NetdiagError]],
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def translated_errors() -> Iterator[None]:
     """What Spark raises in this block becomes a NetdiagError with the reason."""
     try:
         yield

@@ -11,7 +11,7 @@ from netdiag.deployment.model.platform import Firewall, Generation, HostKind
 from netdiag.deployment.observation.live_view import docker_host_vantage
 from netdiag.errors import EngineError, InputError
 from netdiag.io.engine.docker_sdk import EngineHost, EngineVersion
-from netdiag.io.engine.live_deployment import Live, host_addresses, look, read_addresses, read_links, read_platform
+from netdiag.io.engine.live_deployment import Live, host_addresses, read_addresses, read_links, read_live, read_platform
 from netdiag.io.engine.same_kernel import OtherKernel, SameKernel
 from netdiag.io.kernel.netns import open_namespace
 from netdiag.linux.netns import NamedNamespace, OwnNamespace
@@ -33,7 +33,7 @@ def answers(**state: object) -> dict[str, Any]:
 
 def looked(tmp_path: Path, document: dict[str, Any], **how: Any) -> Live:
     with fake_engine(tmp_path / "s", document) as url:
-        return look(host=url, environment={}, home=tmp_path, **how)
+        return read_live(host=url, environment={}, home=tmp_path, **how)
 
 
 def test_an_engine_on_another_machine(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_another_file_of_another_name_is_not_taken_for_it(tmp_path: Path) -> Non
 
 def test_no_engine(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="no engine answers there"):
-        look(host=f"unix://{tmp_path}/none", environment={}, home=tmp_path)
+        read_live(host=f"unix://{tmp_path}/none", environment={}, home=tmp_path)
 
 
 ELSEWHERE = OtherKernel(because="another machine")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from netdiag.io.kernel.inventory import read_inventory
-from netdiag.io.kernel.namespaces import Calls, apart
+from netdiag.io.kernel.namespaces import Calls, run_in_thread
 from netdiag.linux.netns import NetnsSource
 from netdiag.linux.sockets import Protocol
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
@@ -78,7 +78,7 @@ def test_listeners_have_their_owners_wherever_these_are(pair: Pair) -> None:
         both.bind(("::", 53))
         return [accepting, both]
 
-    made = apart(listen)
+    made = run_in_thread(listen)
     try:
         inventory = read_inventory()
     finally:

@@ -17,13 +17,13 @@ from netdiag.errors import NetdiagError
 from netdiag.io.kernel.namespaces import (
     Calls,
     Namespaces,
-    apart,
     describe,
     enter,
     entrances,
     namespace_of_socket,
     namespace_of_tun,
     open_namespaces,
+    run_in_thread,
 )
 from netdiag.io.kernel.proc_scan import Found, ProcScan, scan_proc
 from netdiag.linux.netns import NamedNamespace, Netns, NetnsSource, OwnNamespace, ProcessNamespace
@@ -35,9 +35,9 @@ from tests.tools import tool
 
 def test_work_apart_gives_its_result_and_its_errors_and_ends_its_thread() -> None:
     before = threading.active_count()
-    assert apart(lambda: threading.current_thread() is threading.main_thread()) is False
+    assert run_in_thread(lambda: threading.current_thread() is threading.main_thread()) is False
     with pytest.raises(ZeroDivisionError):
-        apart(lambda: 1 / 0)
+        run_in_thread(lambda: 1 / 0)
     assert threading.active_count() == before
 
 
@@ -59,7 +59,7 @@ def test_a_socket_tells_the_namespace_it_was_made_in_wherever_it_is_asked() -> N
     with joined_namespaces() as pair:
         own = os.stat("/proc/self/ns/net").st_ino
         for name in (pair.near, pair.far):
-            found = apart(lambda name=name: look(name))  # type: ignore[misc]
+            found = run_in_thread(lambda name=name: look(name))  # type: ignore[misc]
             assert found[0] == os.stat(f"/run/netns/{name}").st_ino != own
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as here:
             assert calls.cookie(here.fileno()) != found[1]

@@ -16,9 +16,9 @@ from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Verdict, Wor
 from netdiag.io.kernel.inventory import read_inventory
 from netdiag.io.network.failed_connections import (
     ATTEMPTS,
-    decide,
     explain,
     explain_proof,
+    find_deciding_rule,
     namespace_of,
     unexplained,
     watched,
@@ -116,7 +116,7 @@ def world() -> Iterator[Built]:
 
 def decided(world: Built, port: int, address: str = "10.1.0.1") -> CounterEvidence:
     inodes = list(world.inodes.values())
-    return decide(read_inventory(only=inodes), world.inodes["a"], address, port, watched=inodes)
+    return find_deciding_rule(read_inventory(only=inodes), world.inodes["a"], address, port, watched=inodes)
 
 
 def run(world: Built, space: str, command: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.io.network.listener_security import SeenTls, look_at_tls, secure
+from netdiag.io.network.listener_security import SeenTls, look_at_tls, read_security
 from netdiag.kafka.protocol import encode_response
 from netdiag.kafka.security import CertificateFault, ListenerSecurity, SpokenProtocol
 from tests.io.network import hostile
@@ -40,7 +40,9 @@ def sight(behaviour: Behaviour, *, host: str = "kafka", limit: float = 30) -> Li
                     connected = True
                 yield channel if connected else None
 
-        return await secure(dial, host, client=None, login=None, deadline=asyncio.get_running_loop().time() + limit)
+        return await read_security(
+            dial, host, client=None, login=None, deadline=asyncio.get_running_loop().time() + limit
+        )
 
     with serving(behaviour) as port:
         return asyncio.run(run(port))

@@ -9,7 +9,7 @@ import pytest
 from netdiag.errors import EngineError, InputError
 from netdiag.io.engine.same_kernel import SameKernel
 from netdiag.io.packets import containers as module
-from netdiag.io.packets.containers import Running, look
+from netdiag.io.packets.containers import Running, read_containers
 from netdiag.linux.netns import ProcessNamespace
 from tests.engine.test_container import BROKER
 from tests.io.engine.fake_engine import VERSION, fake_engine
@@ -41,7 +41,7 @@ def looked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *documents: dict[str
     folder = tmp_path / str(len(list(tmp_path.iterdir())))
     folder.mkdir()
     with fake_engine(folder / "s", answers(*documents)) as url:
-        return look(url)
+        return read_containers(url)
 
 
 def running(**state: object) -> dict[str, Any]:
@@ -95,4 +95,4 @@ def test_an_engine_elsewhere_has_no_network_here(tmp_path: Path, monkeypatch: py
 
 def test_no_engine(tmp_path: Path) -> None:
     with pytest.raises(EngineError):
-        look(f"unix://{tmp_path}/none")
+        read_containers(f"unix://{tmp_path}/none")

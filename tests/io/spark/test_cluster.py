@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from netdiag.cli.main import app
-from netdiag.io.spark.cluster import misses
+from netdiag.io.spark.cluster import missing_on_executor
 from netdiag.traffic.tables import NAMES
 from tests.cli.shell import ROOT
 from tests.figures import Report as Figure
@@ -35,15 +35,15 @@ def test_an_executor_that_sees_all_lacks_nothing(tmp_path: Path) -> None:
     mark, file = tmp_path / "mark", tmp_path / "a.pcap"
     mark.touch()
     file.write_bytes(b"12345")
-    assert list(misses(str(mark), {str(file): 5})) == []
+    assert list(missing_on_executor(str(mark), {str(file): 5})) == []
     # A file that is being written grows.
-    assert list(misses(str(mark), {str(file): 4})) == []
+    assert list(missing_on_executor(str(mark), {str(file): 4})) == []
 
 
 def test_what_an_executor_lacks_has_its_place(tmp_path: Path) -> None:
     file, absent = tmp_path / "a.pcap", tmp_path / "absent.pcap"
     file.write_bytes(b"12345")
-    said = list(misses(str(tmp_path / "elsewhere" / "mark"), {str(file): 6, str(absent): 1}))
+    said = list(missing_on_executor(str(tmp_path / "elsewhere" / "mark"), {str(file): 6, str(absent): 1}))
     assert [where for where, *_ in said] == [str(tmp_path / "elsewhere"), str(file), str(absent)]
     assert "is another file" in said[1][1]
     assert "No such file" in said[2][1]

@@ -18,18 +18,18 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from netdiag.errors import InputError, NetdiagError
-from netdiag.io.spark.cluster import misses
+from netdiag.io.spark.cluster import missing_on_executor
 from netdiag.io.spark.session import (
     ENGINE,
     engine_archive,
     engine_here,
     failure,
-    held_back,
     is_here,
     is_local,
     package_archive,
     reason_of,
-    told,
+    signals_deferred,
+    translated_errors,
 )
 from netdiag.traffic import native
 
@@ -144,7 +144,7 @@ def test_signals_wait_for_the_end_of_what_they_would_spoil() -> None:
     heard: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
     try:
-        with held_back():
+        with signals_deferred():
             signal.raise_signal(signal.SIGTERM)
             assert heard == []
         assert heard == [signal.SIGTERM]
@@ -217,13 +217,13 @@ def test_an_executor_takes_the_engine_that_was_sent(tmp_path: Path, monkeypatch:
 def test_an_executor_without_the_engine_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = tmp_path / "mark"
     mark.touch()
-    assert list(misses(str(mark), {})) == []
+    assert list(missing_on_executor(str(mark), {})) == []
 
     def missing() -> str:
         raise native.MissingEngine
 
     monkeypatch.setattr(native, "version", missing)
-    ((where, message, hint),) = misses(str(mark), {})
+    ((where, message, hint),) = missing_on_executor(str(mark), {})
     assert where == socket.gethostname()
     assert "capture engine" in message
     assert "Python 3." in message
@@ -283,14 +283,17 @@ def test_an_error_of_ours_in_a_task_is_told_as_it_was(spark: SparkSession) -> No
         raise InputError("cannot be read", where="a.pcap", hint=str(number))
 
     context: SparkContext = spark.sparkContext
-    with pytest.raises(NetdiagError, match=r"^a\.pcap: cannot be read$"), told():
+    with pytest.raises(NetdiagError, match=r"^a\.pcap: cannot be read$"), translated_errors():
         context.parallelize([1], 1).map(task).collect()
 
 
 @pytest.mark.parametrize("end", [lambda number: os._exit(3), lambda number: os.kill(os.getpid(), signal.SIGKILL)])
 def test_a_worker_that_ends_in_its_work(spark: SparkSession, end: Callable[[int], None]) -> None:
     context: SparkContext = spark.sparkContext
-    with pytest.raises(NetdiagError, match=r"^a Python worker of Spark was killed, or crashed$") as raised, told():
+    with (
+        pytest.raises(NetdiagError, match=r"^a Python worker of Spark was killed, or crashed$") as raised,
+        translated_errors(),
+    ):
         context.parallelize([1], 1).map(end).collect()
     assert "--partitions" in (raised.value.hint or "")
 
@@ -298,10 +301,10 @@ def test_a_worker_that_ends_in_its_work(spark: SparkSession, end: Callable[[int]
 def test_a_python_that_ends_before_its_work(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     context: SparkContext = spark.sparkContext
     monkeypatch.setattr(context, "pythonExec", shutil.which("false"))
-    with pytest.raises(NetdiagError, match=r"^the Python of the executors does not start$"), told():
+    with pytest.raises(NetdiagError, match=r"^the Python of the executors does not start$"), translated_errors():
         context.parallelize([1], 1).map(lambda number: number).collect()
 
 
 def test_other_errors_pass() -> None:
-    with pytest.raises(KeyError), told():
+    with pytest.raises(KeyError), translated_errors():
         raise KeyError("x")
