@@ -1,4 +1,4 @@
-"""Every rule. Whatever judges one kind of input imports the rules of that kind alone."""
+"""Every rule. Code that judges one kind of input imports only the rules of that kind."""
 
 from netdiag.rules.compose import COMPOSE
 from netdiag.rules.declared import DECLARED

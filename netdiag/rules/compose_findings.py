@@ -1,4 +1,4 @@
-"""What rules about compose files share: the problems that the loader met, as findings of one rule each."""
+"""What rules about compose files share: turning the problems that the loader found into findings."""
 
 from collections.abc import Iterator
 
@@ -9,14 +9,14 @@ from netdiag.findings import FileLocation, Finding, Related, Severity
 
 
 def told(project: Project, rule: str, codes: frozenset[str], *, hint: str) -> Iterator[Finding]:
-    """One finding for every problem of these kinds: an error where compose refuses the project, else a note."""
+    """One finding for every problem of these kinds: an error if Compose refuses the project, otherwise a note."""
     for problem in project.problems:
         if problem.code in codes:
             yield finding(problem, rule, hint)
 
 
 def finding(problem: Problem, rule: str, hint: str) -> Finding:
-    """What compose would say, as a finding."""
+    """The error or warning of Compose as a finding."""
     refuses = problem.severity == "error"
     return Finding(
         rule=rule,

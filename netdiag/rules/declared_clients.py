@@ -1,8 +1,8 @@
-"""What becomes of the clients outside of Docker that the configuration declares.
+"""Findings about the clients outside Docker that the configuration declares.
 
-Each is predicted as a cell of the matrix is: both hops, from the docker host or another machine. Only what provably
-fails is said: a name with a dot, and one that the configuration itself gives as an address, may be known out there.
-An address whose port nothing here has is another project's.
+netdiag predicts each of them like a cell of the matrix: both hops, from the docker host or another machine. It reports
+only certain failures: other name servers may know a name with a dot, or one that the configuration gives as an address.
+An address with a port that no broker here has belongs to another project.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _FAILS = (Word.BOOTSTRAP, Word.ADVERTISED, Word.PARTIAL, Word.WRONG_BROKER)
 
 
 def check_clients(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every declared address that fails, or endpoint that its clients are sent to in vain."""
+    """One finding for every declared address that fails, and for every endpoint that its clients get and cannot use."""
     facts = deployment.facts
     host = Vantage(kind=VantageKind.DOCKER_HOST, label="docker host")
     lan = Vantage(kind=VantageKind.LAN, label="LAN machine")
@@ -101,7 +101,7 @@ def _because(outcome: EndpointOutcome) -> str:
 
 
 def _advertising(deployment: Deployment, outcome: EndpointOutcome) -> tuple[Broker, ListenerEntry] | None:
-    """The broker that names this endpoint to clients, and where it does."""
+    """The broker that advertises this endpoint, and the place where it does."""
     endpoint = outcome.endpoint
     return next(
         (
@@ -115,7 +115,7 @@ def _advertising(deployment: Deployment, outcome: EndpointOutcome) -> tuple[Brok
 
 
 def _may_be_known(host: str, named: frozenset[str]) -> bool:
-    """Whether a name server or a hosts file out there may know a name that Docker does not."""
+    """Whether a name server or a hosts file outside Docker may know a name that Docker does not."""
     is_name = not is_loopback(host) and any(char.isalpha() for char in host) and ":" not in host
     return is_name and ("." in host or host in named)
 

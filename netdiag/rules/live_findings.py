@@ -1,7 +1,7 @@
-"""What rules about a live check share: which failures matter and to whom, and where the files are to blame.
+"""What rules about a live check share: which failures matter to which clients, and which line of a file causes them.
 
-In a sound deployment most cells of a matrix fail: no name of a container means anything to the docker host. What counts
-is a client that is sent somewhere, or told an address that is meant for it, and gets nowhere.
+In a healthy deployment most cells of a matrix fail, because the docker host resolves no container names. A failure
+matters if a client gets the address from a broker, or if the address is meant for that client.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -59,7 +59,7 @@ class Trap:
 
 
 def blocked(view: LiveView, *reasons: Reason) -> tuple[Blocked, ...]:
-    """The addresses that are meant for somebody and fail for one of these reasons at the first hop.
+    """The addresses that fail at the first hop, for one of these reasons, for clients that they are meant for.
 
     Those that a client shown is given itself are left to the finding about this client, and those that a client is
     sent to by another address to the finding about that.
@@ -123,7 +123,7 @@ def told(rule: str, severity: Severity, block: Blocked, *, words: str, hint: str
 
 
 def _why(block: Blocked) -> str:
-    """What was seen, what the configuration predicts, and from where the address works."""
+    """The observation, the prediction, and the places from which the address works."""
     said = [block.failed.because]
     if block.foretold is not None and block.foretold.because != block.failed.because:
         said.append(f"the configuration predicts: {block.foretold.because}")
@@ -164,7 +164,7 @@ def _traps(vantage: Vantage, cells: Iterable[Cell]) -> Iterator[Trap]:
 
 
 def meant_for(view: LiveView, vantage: Vantage, cell: Cell) -> Whose | None:
-    """Whose listener a client at a vantage is to find at the address of a cell; None where it is not for such a client.
+    """The listener that a client at a vantage should find at the address of a cell; None if it is not meant for it.
 
     It is where the configuration predicts an answer, and where a broker that runs advertises the address to clients
     that stand there: a loopback or host address to the docker host, a container's name to those on its networks.
@@ -242,7 +242,7 @@ def owner(view: LiveView, node_id: int, address: Address) -> Whose | None:
 
 
 def answering(view: LiveView, answered: Answered) -> Broker | None:
-    """The broker that gave an answer; None where the node id is several brokers' and the endpoint decides nothing."""
+    """The broker that answered; None if several have the node ID and the endpoint does not decide between them."""
     same = [b for b in view.deployment.serving if b.config.node_id == answered.node_id is not None]
     if len(same) <= 1:
         return next(iter(same), None)
@@ -291,7 +291,7 @@ def certificate_findings(
 
 
 def written(view: LiveView, broker: Broker, setting: str) -> tuple[Related, ...]:
-    """Where the files say a property of a broker, if files are known and say it."""
+    """Where the files set a property of a broker, if there are files and they set it."""
     given = broker.config.settings.get(setting)
     if given is None or given.variable is None:
         return ()
@@ -299,7 +299,7 @@ def written(view: LiveView, broker: Broker, setting: str) -> tuple[Related, ...]
 
 
 def written_variable(view: LiveView, member: Member, variable: str) -> tuple[Related, ...]:
-    """Where the files give a member a variable; the service itself where they do not."""
+    """Where the files set a variable of a member; the service itself if they do not."""
     service = service_of(view, member)
     text = service.environment.get(variable) if service else None
     if text is not None and text.where is not None:
@@ -308,7 +308,7 @@ def written_variable(view: LiveView, member: Member, variable: str) -> tuple[Rel
 
 
 def written_for(view: LiveView, finding: Finding) -> tuple[Related, ...]:
-    """Where the files hold what a finding about a running broker is about; nothing for one about files already."""
+    """Where the files cause a finding about a running broker; nothing if the finding is about files already."""
     broker = view.deployment.broker(finding.service or "")
     if broker is None or isinstance(finding.location, FileLocation):
         return ()
@@ -320,7 +320,7 @@ def written_for(view: LiveView, finding: Finding) -> tuple[Related, ...]:
 
 
 def foretelling(view: LiveView, broker: Broker) -> tuple[PredictedRefusal, ...]:
-    """What the files foretell of a broker that did not start, and its log holds."""
+    """The findings about the files that predict a line in the log of a broker that did not start."""
     name = broker.member.service or broker.name
     said = (view.stopped.get(broker.name, ""), *view.logs.get(broker.name, ()))
     return tuple(
@@ -331,7 +331,7 @@ def foretelling(view: LiveView, broker: Broker) -> tuple[PredictedRefusal, ...]:
 
 
 def service_of(view: LiveView, member: Member) -> DeclaredService | None:
-    """What the files say of a member that runs, where they are known and have it.
+    """The service in the files of a member that runs, if there are files and they have it.
 
     Of several containers with the name of one service, some belong to another project: nothing is said of them.
     """

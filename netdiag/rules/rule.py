@@ -25,7 +25,7 @@ _SECTIONS = ("Why", "Bad", "Good", "Seen", "Sources")
 class Rule(Protocol):
     """What every rule has. The docstring is its documentation and holds its executed examples.
 
-    SEVERITY is the usual one; a check may give less where the case is milder. `check` never raises or prints.
+    SEVERITY is the usual one; a check may return a lower one for a milder case. `check` never raises or prints.
     """
 
     __doc__: str | None
@@ -83,7 +83,7 @@ class WireRule(Rule, Protocol):
 
 
 class TopologyRule(Rule, Protocol):
-    """A rule about how things hang together. Its examples are small topologies."""
+    """A rule about the network of a machine. Its examples are small topologies."""
 
     @property
     def check(self) -> "Callable[[Topology], Iterable[Finding]]":
@@ -109,7 +109,7 @@ class RulePage:
 
 
 def rule_page(docstring: str) -> RulePage:
-    """The page of a rule; ValueError where a section is missing, so that no rule goes undocumented."""
+    """The page of a rule; ValueError if a section is missing, so that every rule is documented."""
     title, _, rest = docstring.partition("\n")
     sections: dict[str, list[str]] = {}
     current: list[str] | None = None

@@ -1,7 +1,7 @@
-"""Which rules speak, how loudly, and where: patterns of ids become a choice that is applied to findings.
+"""Which rules apply to which files, and with which severity, by patterns of ids.
 
-A pattern is an id, the beginning of ids up to a dash (`kraft-`), or `all`. Where `select` and `ignore` of one place
-both match, the longer pattern wins, and `ignore` wins a tie.
+A pattern is an id, the beginning of ids up to a dash (`kraft-`), or `all`. If `select` and `ignore` of one place both
+match, the longer pattern wins, and `ignore` wins a tie.
 """
 
 import os
@@ -22,12 +22,12 @@ WITHOUT_RULE: Mapping[str, str] = {
 
 
 class UnknownRule(ValueError):
-    """A pattern that matches no rule; the text says which and what may be meant."""
+    """A pattern that matches no rule; the message names it and suggests one that does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One place's say: `select` of None leaves what was chosen before, `ignore` takes away from it."""
+    """The choice of one place: `select` of None keeps the previous choice, `ignore` removes ids from it."""
 
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChoice:
-    """Ids that are not looked for in files that match `glob`, a pattern relative to `folder`."""
+    """Ids to ignore in files that match `glob`, a pattern relative to `folder`."""
 
     glob: str
     folder: str
@@ -44,21 +44,21 @@ class FileChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The ids that are chosen (None: all), those left out in some files, and severities other than a rule's own."""
+    """The chosen ids (None: all), those ignored in some files, and severities that replace those of rules."""
 
     rules: frozenset[str] | None = None
     elsewhere: tuple[FileChoice, ...] = ()
     severities: Mapping[str, Severity] = field(default_factory=dict)
 
     def includes(self, rule: str, path: str = "", root: str = "") -> bool:
-        """Whether a rule is looked for in a file, whose path is seen from the folder `root`."""
+        """Whether a rule applies to a file, whose path is relative to the folder `root`."""
         if self.rules is not None and rule not in self.rules:
             return False
         left_out = (item for item in self.elsewhere if rule in item.rules)
         return not (path and any(matches(item.glob, _from(path, root, item.folder)) for item in left_out))
 
     def of(self, findings: Iterable[Finding], root: str = "") -> tuple[Finding, ...]:
-        """The findings that are chosen, with the severity that was asked for."""
+        """The chosen findings, with the chosen severities."""
         return tuple(self._graded(f) for f in findings if self.includes(f.rule, _path(f), root))
 
     def _graded(self, finding: Finding) -> Finding:
@@ -108,7 +108,7 @@ def matches(glob: str, path: str) -> bool:
 
 
 def _pattern(glob: str) -> str:
-    """The regular expression of a glob; runs of stars are one, so that matching stays quick."""
+    """The regular expression of a glob; several stars count as one, so that matching stays fast."""
     words = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     parts = re.findall(r"\*\*+/|\*\*+|\*|\?|[^*?]+", glob.removeprefix("./"))
     return "".join(words.get(re.sub(r"\*\*+", "**", part), re.escape(part)) for part in parts)

@@ -1,8 +1,8 @@
-"""What brokers print instead of starting, and which rules explain it: a line of a log leads back to a rule.
+"""What brokers print when they fail to start, and which rules explain it: from a line of a log to a rule.
 
-Every sentence is the constant part of what a rule foretells (`Finding.broker_prints`), with the property or variable
-that it is about; the first of several rules is the usual cause. What files or variables foretell themselves is found by
-their own findings; this is for what only the log shows.
+Every pattern is the constant part of the line that a rule predicts (`Finding.broker_prints`), with the property or
+variable that causes it; the first of several rules is the usual cause. If the files or variables show the cause, their
+own findings report it; this table is for what only the log shows.
 """
 
 import re
@@ -184,7 +184,7 @@ STARTUP_ERRORS: tuple[StartupError, ...] = (
 
 
 def explain(lines: Iterable[str]) -> Explanation | None:
-    """The last line with the most telling sentence that a rule knows; None where no line holds one."""
+    """The last line with the most specific sentence that a rule predicts; None if no line has one."""
     kept = tuple(lines)
     for refusal in STARTUP_ERRORS:
         for line in reversed(kept):

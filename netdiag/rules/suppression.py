@@ -1,8 +1,8 @@
-"""Comments in compose files that ask netdiag to overlook findings, and those of them that have nothing to overlook.
+"""Comments in Compose files that ignore findings, and those of them that ignore nothing.
 
-`# netdiag: ignore[rule, rule] reason` behind something is about its line; on a line of its own it is about the key or
-list item below, and where that is a service about everything found of this service, wherever the value stands.
-`# netdiag: ignore-file[rule]` before the first key is about the whole file.
+`# netdiag: ignore[rule, rule] reason` at the end of a line applies to that line. On a line of its own it applies to the
+key or list item below; if that is a service, to every finding about the service, wherever the value is set.
+`# netdiag: ignore-file[rule]` before the first key applies to the whole file.
 """
 
 import re
@@ -25,7 +25,7 @@ _MOST = 500
 
 
 class Scope(Enum):
-    """What a comment is about."""
+    """What a comment applies to."""
 
     LINE = "line"
     BLOCK = "block"
@@ -46,7 +46,7 @@ class Ignore:
     problem: str = ""
 
     def covers(self, finding: Finding) -> bool:
-        """Whether the finding is one that this asks to overlook."""
+        """Whether the comment ignores the finding."""
         if finding.rule not in self.rules:
             return False
         if self._holds(finding.location):
@@ -62,18 +62,18 @@ class Ignore:
 
 
 def read_ignores(sources: Mapping[str, bytes]) -> tuple[Ignore, ...]:
-    """What the comments of these files ask for, in the order of files and lines."""
+    """The ids that the comments of these files ignore, in the order of files and lines."""
     comments = (c for path, data in sources.items() for c in read_comments(Source(path, data), _MARK))
     return tuple(islice((ignore for comment in comments for ignore in _asked(comment)), _MOST))
 
 
 def covering(finding: Finding, ignores: Iterable[Ignore]) -> tuple[Ignore, ...]:
-    """Those that ask to overlook the finding."""
+    """Those that ignore the finding."""
     return tuple(ignore for ignore in ignores if ignore.covers(finding))
 
 
 def unused(ignores: Iterable[Ignore], used: Iterable[Ignore], ran: Callable[[str, str], bool]) -> tuple[Finding, ...]:
-    """A finding for every id that had nothing to overlook; `ran` tells whether a rule was looked for in a file."""
+    """A finding for every id that ignores nothing; `ran` says whether a rule was applied to a file."""
     needed = {(i.comment.span.path, i.comment.span.start, i.start) for i in used}
     found = {}
     for ignore in ignores:

@@ -67,12 +67,12 @@ def device_name(topology: Topology, at: LinkId) -> str:
 
 
 def device_of(topology: Topology, at: LinkId) -> str:
-    """A device as people say it: "eth0 of kafka"."""
+    """A device in a message: "eth0 of kafka"."""
     return f"{device_name(topology, at)} of {place_name(topology, at.netns)}"
 
 
 def quoted(name: str) -> str:
-    """A foreign name for a command that somebody may copy into a shell: names of devices hold almost anything."""
+    """A name quoted for a shell command that users may copy: device names may contain almost any character."""
     return shlex.quote(name)
 
 
@@ -84,14 +84,14 @@ def several(names: Iterable[str]) -> str:
 
 
 def host_of(topology: Topology) -> tuple[Place, NamespaceFacts] | None:
-    """The docker host and what is in its namespace; None where there is none that could be entered."""
+    """The docker host and what is in its namespace; None if there is none that netdiag can enter."""
     place = topology.named(topology.host) if topology.host else None
     facts = None if place is None else topology.inventory.namespaces.get(place.netns)
     return None if place is None or facts is None or not facts.entered else (place, facts)
 
 
 def running_places(topology: Topology) -> Iterator[tuple[Place, NamespaceFacts, Container]]:
-    """Every container's namespace that was looked into, with the container that owns it."""
+    """Every inspected namespace of a container, with the container that owns it."""
     for place in topology.places:
         facts = topology.inventory.namespaces.get(place.netns)
         owner = topology.containers.get(place.containers[0]) if place.containers else None
@@ -111,7 +111,7 @@ def addresses_at(topology: Topology, at: LinkId) -> tuple[InterfaceAddress, ...]
 
 
 def parsed(text: str) -> Address | None:
-    """An address, None for what is none."""
+    """An address; None if the text is not one."""
     try:
         return ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
@@ -119,7 +119,7 @@ def parsed(text: str) -> Address | None:
 
 
 def parsed_prefix(text: str) -> Prefix | None:
-    """A subnet, None for what is none; bits of a host in it do not count."""
+    """A subnet; None if the text is not one. Host bits are allowed."""
     try:
         return ipaddress.ip_network(text, strict=False)
     except ValueError:
@@ -164,7 +164,7 @@ def translations(facts: NamespaceFacts) -> Iterator[Translation]:
 
 
 def device_towards(facts: NamespaceFacts, address: Address) -> LinkId | None:
-    """The device on whose own segment an address is, by the longest route; None where a gateway stands between."""
+    """The device whose segment has an address, by the longest matching route; None if a gateway is in between."""
     best: tuple[int, LinkId | None] = (-1, None)
     for route in facts.routes:
         prefix = parsed_prefix(route.destination)

@@ -45,7 +45,7 @@ def who(seen: Sighting) -> str:
 
 
 def during(seconds: float) -> str:
-    """A time as people say it."""
+    """A duration in words."""
     if seconds < 1:
         return "less than a second"
     if seconds < 120:
@@ -66,7 +66,7 @@ def several(names: Iterable[str]) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes as people say them."""
+    """A number of bytes in words."""
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= factor:
             return f"{count / factor:.1f} {unit}"

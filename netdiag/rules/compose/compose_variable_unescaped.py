@@ -51,7 +51,7 @@ def _finding(found: UnescapedVariable) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY if about_kafka else Severity.NOTE,
-        message=f'Compose replaces "${name}" in the {found.where} of {service.name} with nothing, although the '
+        message=f'Compose replaces "${name}" in the {found.where} of {service.name} with an empty string, although the '
         f"container sets it",
         location=found.span,
         why="Compose replaces variables before the container's shell sees the command",

@@ -1,7 +1,7 @@
 """A variable in the Compose file is not set.
 
-Why: Compose replaces a variable that neither the shell nor .env sets with nothing. Another shell may set it, so this is
-only a note; if it breaks a listener, a rule about listeners reports that.
+Why: Compose replaces a variable that neither the shell nor .env sets with an empty string. Another shell may set it, so
+this is only a note; if it breaks a listener, a rule about listeners reports that.
 
 Bad:
     services:

@@ -1,8 +1,8 @@
 """A listener advertises a host name that no container has.
 
 Why: The broker sends clients of the listener to a name that Docker's DNS does not know; only a machine with a hosts
-file entry for it can resolve it. It is an error if a client in the same files connects to the listener. If other
-brokers fail on the same name, inter-broker-endpoint-unreachable reports it instead; host-alias-portability covers
+file entry for it can resolve it. The finding is an error if a client in the same files connects to the listener. If
+other brokers fail on the same name, inter-broker-endpoint-unreachable reports it instead; host-alias-portability covers
 host.docker.internal and similar names. Names with a dot, external networks and brokers in the docker host's network
 namespace are not checked.
 

@@ -1,7 +1,8 @@
 """A published listener advertises a name that only containers resolve.
 
 Why: A client on the docker host connects through the published port, gets the container's name from the broker, and
-cannot resolve it unless its hosts file has an entry for it. It is a note if another listener serves the docker host.
+cannot resolve it unless its hosts file has an entry for it. The finding is a note if another listener serves the docker
+host.
 
 Bad:
     services:

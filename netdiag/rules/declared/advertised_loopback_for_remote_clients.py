@@ -1,8 +1,8 @@
 """Every listener advertises localhost.
 
 Why: `localhost` means the machine or container that the client runs in. A client in a container reaches the bootstrap
-address, gets localhost from the broker, and then connects to itself. It is an error if a client in the same files does
-this, a warning if such a client is in an inactive profile, and a note otherwise.
+address, gets localhost from the broker, and then connects to itself. The finding is an error if a client in the same
+files does this, a warning if such a client is in an inactive profile, and a note otherwise.
 
 Bad:
     services:

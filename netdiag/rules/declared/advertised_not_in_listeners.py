@@ -1,4 +1,4 @@
-"""A listener is advertised that listeners does not bind.
+"""A listener is advertised but not bound.
 
 Why: Every name in advertised.listeners must also be in listeners. The reverse is allowed: a listener need not be
 advertised.

@@ -1,8 +1,8 @@
 """A client container bootstraps from its own loopback address.
 
-Why: `localhost` in a container means the container itself, and no broker listens there. It is an error if a broker is
-in the same files, and a warning if there is none or the client's profile is inactive. A container that shares the
-network namespace of the broker or of the docker host may use localhost.
+Why: `localhost` in a container means the container itself, and no broker listens there. The finding is an error if a
+broker is in the same files, and a warning if there is none or the client's profile is inactive. A container that shares
+the network namespace of the broker or of the docker host may use localhost.
 
 Bad:
     services:

@@ -2,8 +2,8 @@
 
 Why: A bootstrap address is host:port. The Java client and kafka-python ignore a prefix up to ://; librdkafka reads it
 as a security protocol and refuses any other word; KafkaJS, aiokafka and most other clients read it as part of the host
-name. It is an error if the client is known to refuse the prefix, a note if the prefix is a security protocol, and a
-warning otherwise. URLs with kafka:// or tcp:// and clients known to be Java clients are not reported.
+name. The finding is an error if the client is known to refuse the prefix, a note if the prefix is a security protocol,
+and a warning otherwise. URLs with kafka:// or tcp:// and clients known to be Java clients are not reported.
 
 Bad:
     services:

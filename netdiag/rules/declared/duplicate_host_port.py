@@ -91,7 +91,7 @@ def _finding(
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{member.name} publishes port {port.published} of the docker host, but {other.name} already does",
+        message=f"{member.name} and {other.name} both publish port {port.published} of the docker host",
         location=port.where,
         related=(Related(location=taken.where, message=f"{other.name} publishes the port"),),
         why="the engine refuses to start the second container",

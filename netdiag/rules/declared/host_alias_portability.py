@@ -1,8 +1,8 @@
 """An address uses a host name that only some Docker installations resolve.
 
 Why: host.docker.internal resolves on Docker Desktop, and on Linux only in containers that map it with extra_hosts; no
-other machine resolves it. It is a warning if a client in the same files depends on it without extra_hosts, and a note
-otherwise.
+other machine resolves it. The finding is a warning if a client in the same files depends on it without extra_hosts, and
+a note otherwise.
 
 Bad:
     services:

@@ -1,4 +1,4 @@
-"""A variable is set that the image refuses.
+"""The image refuses a variable that is set.
 
 Why: The start scripts exit if they find variables of earlier versions, or advertised listeners on a node that is only a
 KRaft controller.

@@ -2,8 +2,8 @@
 
 Why: With controller.quorum.bootstrap.servers, the members of the quorum are written to the storage when it is
 formatted. The start scripts of apache/kafka and of Confluent's images format the storage without naming the members,
-which the storage tool refuses. It is an error for Kafka 3.9 and Confluent Platform 7.9, and a warning for later images,
-which may change this.
+which the storage tool refuses. The finding is an error for Kafka 3.9 and Confluent Platform 7.9, and a warning for
+later images, which may change this.
 
 Bad:
     services:

@@ -89,7 +89,7 @@ def _hint(listener: str) -> str:
 
 
 def _edits(broker: Broker, name: str, entry: ListenerEntry) -> tuple[Edit, ...]:
-    """Replace a wrong separator by a comma, remove a second scheme or the blanks after the name."""
+    """Replace a wrong separator with a comma, remove a second scheme or the blanks after the name."""
     found = list(_SEPARATOR.finditer(entry.text))
     if found:
         edits = [broker.edit(name, entry.start + m.start(), entry.start + m.end(), ",") for m in found]

@@ -1,9 +1,9 @@
 """A broker lacks a listener that clients use on another broker of its cluster.
 
 Why: A client gets only the endpoints of the listener that it connects to, so a broker that does not advertise that
-listener does not exist for the client. It is an error if a client in the same files uses the listener, and a warning if
-the listener is published. inter-broker-not-advertised covers the inter-broker listener, advertised-not-in-listeners an
-advertised name that is not bound.
+listener does not exist for the client. The finding is an error if a client in the same files uses the listener, and a
+warning if the listener is published. inter-broker-not-advertised covers the inter-broker listener,
+advertised-not-in-listeners an advertised name that is not bound.
 
 Bad:
     services:

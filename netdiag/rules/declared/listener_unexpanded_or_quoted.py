@@ -1,7 +1,7 @@
 """The broker gets quotes or an unexpanded variable in its listeners.
 
 Why: In the list form of environment, KEY="value" makes the quotes part of the value; Compose passes $${VAR} and
-$(command) on unchanged and replaces an unset variable by nothing. Kafka takes every character literally.
+$(command) on unchanged and replaces an unset variable with an empty string. Kafka takes every character literally.
 
 Bad:
     services:
@@ -56,7 +56,7 @@ def _finding(broker: Broker, name: str, found: MisreadValue) -> Finding:
             hint = f"write the value instead of {found.text}, or ${{VARIABLE}} for Compose to replace"
         case MisreadCause.BLANK:
             message = f'variable "{found.text}" is not set, which leaves a gap in {name} of {broker.name}'
-            why = "Compose replaces an unset variable by nothing"
+            why = "Compose replaces an unset variable with an empty string"
             hint = f"set {found.text} in .env or in the shell, or give it a default: ${{{found.text}:-kafka}}"
     return Finding(
         rule=ID,

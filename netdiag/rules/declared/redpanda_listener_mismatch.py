@@ -2,8 +2,8 @@
 
 Why: Redpanda returns the addresses of the listener that a client connects to, matched by the exact name in --kafka-addr
 (or by no name). If --advertise-kafka-addr has no entry with that name, the client gets no broker address. Redpanda does
-not use advertised names without a listener. It is an error if clients are known to use the listener, and a warning
-otherwise.
+not use advertised names without a listener. The finding is an error if clients are known to use the listener, and a
+warning otherwise.
 
 Bad:
     services:

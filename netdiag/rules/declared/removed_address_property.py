@@ -1,4 +1,4 @@
-"""An address property is set that Kafka no longer reads.
+"""Kafka no longer reads an address property that is set.
 
 Why: Kafka 3.0 removed host.name, port, advertised.host.name and advertised.port. The broker ignores them like any
 unknown property, without an error; only advertised.listeners sets the address for clients.

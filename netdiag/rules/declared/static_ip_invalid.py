@@ -1,8 +1,8 @@
 """A container has a fixed address that its network cannot assign.
 
 Why: The engine refuses to start a container whose address is outside the network's subnets, belongs to another
-container or to the gateway, or is set on a network without a configured subnet. It is a warning if the address is only
-probably the gateway's. External networks are not checked, because their subnets are defined elsewhere.
+container or to the gateway, or is set on a network without a configured subnet. The finding is a warning if the address
+is only probably the gateway's. External networks are not checked, because their subnets are defined elsewhere.
 
 Bad:
     services:

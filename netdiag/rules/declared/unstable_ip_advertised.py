@@ -1,9 +1,9 @@
 """A broker advertises an IP address that Docker assigns dynamically.
 
 Why: A container's address depends on the order in which containers start, is unknown on other networks, and is not
-reachable from Docker Desktop's host. It is a warning if the address is in a subnet of these files and no container has
-it fixed, and a note if it is in one of Docker's default address pools. Addresses fixed with ipv4_address, gateways and
-addresses given as the docker host's are not reported.
+reachable from Docker Desktop's host. The finding is a warning if the address is in a subnet of these files and no
+container has it fixed, and a note if it is in one of Docker's default address pools. Addresses fixed with ipv4_address,
+gateways and addresses given as the docker host's are not reported.
 
 Bad:
     services:

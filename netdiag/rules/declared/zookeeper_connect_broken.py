@@ -2,8 +2,8 @@
 
 Why: A broker in ZooKeeper mode exits after some seconds without ZooKeeper. The address must name a container on a
 common network, with its client port. Only ZooKeepers in the same files are checked; external networks and names with a
-dot are not. It is a warning if another address of the list may work, or if the list names several ZooKeepers that do
-not form an ensemble.
+dot are not. The finding is a warning if another address of the list may work, or if the list names several ZooKeepers
+that do not form an ensemble.
 
 Bad:
     services:

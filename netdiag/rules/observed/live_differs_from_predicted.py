@@ -1,6 +1,6 @@
 """An observation differs from the prediction.
 
-Why: Something decides that the running configuration does not show: a firewall, a hosts file, another process on the
+Why: Something that the running configuration does not show is in play: a firewall, a hosts file, another process on the
 port, or a broker that has not joined yet. If none of these applies, netdiag's model is wrong; please report it.
 
 Bad:
@@ -54,7 +54,7 @@ def check(view: LiveView) -> Iterator[Finding]:
             severity=SEVERITY,
             message=f"{vantage} → {cells[0].bootstrap}{more}: predicted {predicted}, observed {observed}",
             location=ContainerLocation(container=vantage, part=str(cells[0].bootstrap)),
-            why="something that the configuration does not show decides",
+            why="something that the configuration does not show is in play",
             hint="look for a firewall, a hosts file or another process on the port, and check again once all brokers "
             "are up",
         )

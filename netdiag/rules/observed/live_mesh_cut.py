@@ -79,6 +79,6 @@ def _finding(kind: str, target: str, address: str, word: str, edges: list[Edge])
         message=f'{sources} cannot reach {f"{target} at " if target else ""}"{address}" ({kind}): {word}',
         location=ContainerLocation(container=edges[0].source, part=address),
         why=seen.because if isinstance(seen, Failed | Answered) else "",
-        hint="find with `netdiag trace` where the path between the two ends, and repair it in both directions",
+        hint="run `netdiag trace` to see where the path between them breaks, and repair it in both directions",
         service=edges[0].source,
     )

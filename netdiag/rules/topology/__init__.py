@@ -55,7 +55,7 @@ TOPOLOGY: tuple[TopologyRule, ...] = (
 
 
 def check_topology(topology: Topology, rules: Iterable[TopologyRule] = TOPOLOGY) -> tuple[Finding, ...]:
-    """What is wrong with how things hang together on a machine, worst first, then by place.
+    """What is wrong with the network of a machine, worst first, then by place.
 
     Of a narrowed topology the whole is judged, and what concerns the part is told: whoever is left out is there.
     """

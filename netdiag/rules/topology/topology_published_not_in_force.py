@@ -1,4 +1,4 @@
-"""A running container's port is not published, although it asks for it.
+"""The engine does not publish a port that a running container asks for.
 
 Why: The engine publishes ports through a network that is not internal. A container that is only on internal networks,
 or was disconnected from the network that carried the port, keeps the setting, but nothing listens on the docker host.
@@ -49,7 +49,7 @@ def check(topology: Topology) -> Iterator[Finding]:
             ID,
             SEVERITY,
             at_place(topology, host[0].netns, port.key),
-            f'{container.name} publishes "{port.key}", but the port is not in force',
+            f'{container.name} asks for the published port "{port.key}", but the engine does not publish it',
             why="the engine publishes ports through a network that is not internal, and the container is on none",
             hint=f"connect {container.name} to a network that is not internal, and restart it",
             service=container.name,
