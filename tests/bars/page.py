@@ -7,9 +7,9 @@ from tests.bars.record import Record
 from tests.bars.targets import Target
 
 _HEAD = """\
-# Bars
+# Measurements
 
-Written by `make bars`; every figure was measured at the commit beside it.
+`make bars` writes this page. Each figure belongs to the commit beside it.
 
 | bar | promise | figure | verdict | took | date | commit |
 |---|---|---|---|---|---|---|

@@ -11,9 +11,9 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 _HEAD = """\
 # Benchmarks
 
-Written by `make bench`, which makes its own captures and measures in turn on one machine; nothing here is typed in.
-Wall time is noisy where something else runs beside (the load says so), CPU seconds are less so. Of several rounds,
-medians; of memory, the most. Memory is what all processes of a command hold together.
+`make bench` writes this page. It makes its own captures, and measures one command after the other on one machine. Wall
+time varies if something else runs at the same time (see the load); CPU time varies less. Of several rounds, the page has
+the median time and the maximum memory. Memory is the sum over all processes of a command.
 """
 _TITLES = {
     "rate-bulk": "Bulk: large batches",
@@ -35,7 +35,7 @@ def render(found: Mapping[str, Result]) -> str:
     if found:
         newest = max(found.values(), key=lambda result: result.date)
         parts.append("## Machine\n\n" + "\n".join(f"- {line}" for line in newest.machine) + "\n")
-    parts.append("## What was promised\n\n" + "\n".join(_promised(verdicts(found))) + "\n")
+    parts.append("## Targets\n\n" + "\n".join(_promised(verdicts(found))) + "\n")
     for kind, title in _TITLES.items():
         for name in sorted(name for name in found if name == kind or name.startswith(f"{kind}-")):
             parts.append(f"## {title}\n\n" + "\n".join(_case(found[name])) + "\n")
