@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -30,12 +29,6 @@ def inode(name: str) -> int:
 
 def facts(inventory: Inventory, name: str) -> NamespaceFacts:
     return next(one for one in inventory.namespaces.values() if name in one.netns.names)
-
-
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with joined_namespaces() as made:
-        yield made
 
 
 def test_everything_of_two_namespaces_and_their_pair_is_read(pair: Pair) -> None:

@@ -14,13 +14,7 @@ from netdiag.errors import InputError, MissingRight, NetdiagError
 from netdiag.io.engine.live_deployment import host_addresses
 from netdiag.io.kernel.netns import Vanished, is_process_of, open_namespace, same_namespace_as
 from netdiag.linux.netns import NamedNamespace, OwnNamespace, ProcessNamespace
-from tests.io.namespaces import FAR, NEAR, Pair, joined_namespaces, needs_root
-
-
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with joined_namespaces() as made:
-        yield made
+from tests.io.namespaces import FAR, NEAR, Pair, needs_root
 
 
 @pytest.fixture

@@ -232,12 +232,6 @@ def test_the_memory_of_a_process_among_hostile_servers(figure: Report) -> None:
     assert after - before < 64
 
 
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with joined_namespaces() as made:
-        yield made
-
-
 def look_from(pair: Pair, *addresses: Address, timeout: float = 4.0) -> Observed:
     return observe([netns_vantage(pair.near)], addresses, timeout=timeout)
 

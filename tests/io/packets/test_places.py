@@ -10,14 +10,8 @@ import pytest
 
 from netdiag.errors import InputError, NetdiagError
 from netdiag.io.packets.places import HOST, Place, named, of_process, open_places
-from tests.io.namespaces import FAR, Pair, ip, joined_namespaces, needs_root
+from tests.io.namespaces import FAR, Pair, ip, needs_root
 from tests.io.packets.traffic import SENDER, dwelling, python
-
-
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with joined_namespaces() as made:
-        yield made
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from netdiag.io.packets.filters import of_expression, of_ports
 from netdiag.io.packets.output import Rotation
 from netdiag.io.packets.places import named, of_process
 from netdiag.io.packets.session import Limits, Progress
-from tests.io.namespaces import FAR, NEAR, Pair, ip, joined_namespaces
+from tests.io.namespaces import FAR, NEAR, Pair, ip
 from tests.io.packets.traffic import (
     FLOOD,
     SENDER,
@@ -32,12 +31,6 @@ from tests.io.packets.traffic import (
 pytestmark = pytest.mark.slow
 ENGINES = ("scapy", "tcpdump", "dumpcap")
 PACKET = ("frame.len", "frame.cap_len", "ip.id", "ip.src", "udp.dstport", "tcp.seq_raw", "tcp.ack_raw")
-
-
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with joined_namespaces() as made:
-        yield made
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -16,16 +16,10 @@ from netdiag.io.packets.places import Place, named
 from netdiag.io.packets.source import Ring, RingSource
 from netdiag.linux.bpf import NO_PACKETS, all_packets, for_all_links
 from netdiag.linux.netns import NamedNamespace, OwnNamespace
-from tests.io.namespaces import FAR, NEAR, Pair, ip, joined_namespaces, needs_root
+from tests.io.namespaces import FAR, NEAR, Pair, ip, needs_root
 from tests.io.packets.traffic import SENDER, python
 
 ALL = for_all_links(all_packets(), all_packets(), snaplen=100)
-
-
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with joined_namespaces() as made:
-        yield made
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from netdiag.io.packets.pcapng_writer import (
 )
 from netdiag.io.packets.places import Place, named
 from netdiag.io.packets.tools import PcapDecoder, PcapngDecoder, Spool, Tool, ToolSource, in_order
-from tests.io.namespaces import FAR, Pair, joined_namespaces
+from tests.io.namespaces import FAR, Pair
 from tests.io.packets.traffic import SENDER, needs, python
 from tests.tools import tool
 
@@ -118,12 +118,6 @@ def test_one_file_after_the_other_and_none_is_left(tmp_path: Path) -> None:
 
 def test_the_order_of_names() -> None:
     assert in_order(Path("/nonexistent")) == []
-
-
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with joined_namespaces() as made:
-        yield made
 
 
 @pytest.fixture
