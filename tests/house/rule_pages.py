@@ -109,7 +109,7 @@ def _repair(findings: Sequence[Finding], bad: str) -> str:
     changed = repair(findings, sources).files.get(_FILE)
     if changed is not None:
         patch = unified_diff(_FILE, sources[_FILE], changed).decode()
-        blocks.append(f"As an edit that netdiag can make:\n\n{fenced(patch, 'diff')}")
+        blocks.append(f"netdiag can make this edit:\n\n{fenced(patch, 'diff')}")
     return "\n\n".join(block for block in blocks if block)
 
 
