@@ -11,9 +11,9 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 _HEAD = """\
 # Benchmarks
 
-`make bench` writes this page. It makes its own captures, and measures one command after the other on one machine. Wall
-time varies if something else runs at the same time (see the load); CPU time varies less. Of several rounds, the page has
-the median time and the maximum memory. Memory is the sum over all processes of a command.
+`make bench` writes this page. It makes its own captures, and measures one command after the other on one machine.
+Wall time varies if something else runs at the same time (see the load); CPU time varies less. Of several rounds, the
+page has the median time and the maximum memory. Memory is the sum over all processes of a command.
 """
 _TITLES = {
     "rate-bulk": "Bulk: large batches",
