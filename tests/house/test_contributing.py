@@ -36,6 +36,7 @@ def test_the_recipes_are_those_that_are_proven_here() -> None:
     assert set(RECIPES) == {
         "A rule",
         "A Kafka message",
+        "A Kafka image",
         "A command",
         "A scenario",
         "Figures",
@@ -44,7 +45,7 @@ def test_the_recipes_are_those_that_are_proven_here() -> None:
     }
 
 
-@pytest.mark.parametrize("recipe", ["A rule", "A command", "A scenario"])
+@pytest.mark.parametrize("recipe", ["A rule", "A Kafka image", "A command", "A scenario"])
 def test_a_recipe_gives_what_it_shows(recipe: str, tree: Path) -> None:
     assert "```console" in RECIPES[recipe]
     assert list(carry_out(RECIPES[recipe], tree)) == []
@@ -59,10 +60,10 @@ def test_a_rule_that_is_not_listed_is_noticed(tree: Path) -> None:
 
 def test_what_a_recipe_writes_passes_lint(tree: Path) -> None:
     written: list[str] = []
-    for recipe in ("A rule", "A command"):
+    for recipe in ("A rule", "A Kafka image", "A command"):
         list(carry_out(RECIPES[recipe].replace("```console", "```text"), tree))
         written += re.findall(r"^```(?:python|diff) (\S+)$", RECIPES[recipe], re.MULTILINE)
-    assert len(written) == 4
+    assert len(written) == 7
     for tool in ("ruff check", "ruff format --check", "mypy --follow-imports=silent"):
         output, status = execute(f"{tool} {' '.join(written)}", tree, last_status=0)
         assert status == 0, output

@@ -2,7 +2,16 @@
 
 from collections.abc import Mapping
 
-from netdiag.kafka.images import apache, bitnami, confluent, debezium, fast_data_dev, strimzi, unknown, wurstmeister
+from netdiag.kafka.images import (
+    apache,
+    bitnami,
+    confluent,
+    debezium,
+    fast_data_dev,
+    strimzi,
+    unknown,
+    wurstmeister,
+)
 from netdiag.kafka.images.reference import ImageFamily, ImageReference
 from netdiag.kafka.images.settings import ImageSettings, Launch
 
