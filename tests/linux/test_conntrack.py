@@ -9,7 +9,7 @@ import pytest
 from netdiag.errors import NetdiagError
 from netdiag.linux.conntrack import ConnectionTuple, decode_connection, get_connections
 from netdiag.linux.netlink.nfnetlink import Malformed
-from tests.linux.nftables.building import attribute, number, payload
+from tests.linux.nftables.message_bytes import attribute, number, payload
 
 
 def ends(kind: int, source: str, destination: str, source_port: int, destination_port: int, protocol: int = 6) -> bytes:

@@ -18,7 +18,7 @@ from netdiag.linux.sockets import (
     request_listeners,
     request_tcp_listeners,
 )
-from tests.linux.netlink.assembling import message, nla, u8
+from tests.linux.netlink.message_bytes import message, nla, u8
 
 TCP = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0B00007F:8A25 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 31415 1 0 100 0 0 10 0

@@ -15,8 +15,8 @@ from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.kernel.packet_filter import addresses, legacy_tables, read_counters, read_ruleset
 from netdiag.linux.netns import NamedNamespace
 from netdiag.linux.ruleset import Origin, Ruleset
-from tests.linux.nftables import building
-from tests.linux.nftables.building import attribute, data, number, payload, verdict, word
+from tests.linux.nftables import message_bytes
+from tests.linux.nftables.message_bytes import attribute, data, number, payload, verdict, word
 from tests.netlab.compare_rules import compare_rules
 from tests.netlab.filtering import inside, made_namespace, restore, ruleset_of
 
@@ -142,7 +142,7 @@ def made(**more: list[memoryview] | NetdiagError) -> dict[int, list[memoryview] 
     """A table with a chain."""
     return {
         TABLES: [payload(2, word(1, "t"))],
-        CHAINS: [building.chain(2, "t", "c", hook=2)],
+        CHAINS: [message_bytes.chain(2, "t", "c", hook=2)],
         **{{"rules": RULES, "sets": SETS, "elements": ELEMENTS}[name]: answer for name, answer in more.items()},
     }
 
@@ -168,7 +168,7 @@ def test_a_kernel_without_nf_tables_has_no_rules_of_it(number: int) -> None:
 
 def test_more_rules_than_we_take(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MOST_RULES", 3)
-    rules = [building.rule(2, "t", "c", handle, verdict(1)) for handle in range(5)]
+    rules = [message_bytes.rule(2, "t", "c", handle, verdict(1)) for handle in range(5)]
     found = read_ruleset(channel(made(rules=rules)))
     assert len(found.tables[0].chains[0].rules) == 3
     assert "rules of nf_tables: more than 3, the rest is not shown" in found.unread

@@ -15,7 +15,7 @@ from netdiag.linux.netlink.addresses import (
 )
 from netdiag.linux.netlink.messages import Malformed
 from netdiag.linux.rtnetlink import FdbEntry, InterfaceAddress, Neighbour
-from tests.linux.netlink.assembling import message, nla, u16, u32
+from tests.linux.netlink.message_bytes import message, nla, u16, u32
 
 V6 = bytes.fromhex("fd000000000000000000000000000001")
 

@@ -25,7 +25,7 @@ from netdiag.linux.netlink.link_kinds import (
     vlan_protocol,
 )
 from netdiag.linux.netlink.messages import Fields, Malformed, read_fields
-from tests.linux.netlink.assembling import nla, u8, u16, u32
+from tests.linux.netlink.message_bytes import nla, u8, u16, u32
 
 
 def test_words_targets_and_aggregation() -> None:

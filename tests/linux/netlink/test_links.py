@@ -21,7 +21,7 @@ from netdiag.linux.netlink.links import (
 )
 from netdiag.linux.netlink.messages import Malformed
 from netdiag.linux.rtnetlink import BridgeVlan, Link
-from tests.linux.netlink.assembling import message, nla, u8, u16, u32
+from tests.linux.netlink.message_bytes import message, nla, u8, u16, u32
 
 GETLINK = struct.pack("=IHHII", 32, 18, 0, 0, 0) + bytes(16)
 

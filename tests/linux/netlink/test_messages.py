@@ -24,7 +24,7 @@ from netdiag.linux.netlink.messages import (
     truth,
     word,
 )
-from tests.linux.netlink.assembling import message, nla, u8, u16, u32
+from tests.linux.netlink.message_bytes import message, nla, u8, u16, u32
 
 
 def test_values_by_number_without_the_marks() -> None:

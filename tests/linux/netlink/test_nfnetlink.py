@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.linux.netlink.nfnetlink import Malformed, attributes, number, table, text, user_data, user_text
-from tests.linux.nftables.building import attribute
+from tests.linux.nftables.message_bytes import attribute
 
 
 def test_one_after_the_other() -> None:

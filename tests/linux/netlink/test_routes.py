@@ -7,7 +7,7 @@ import pytest
 from netdiag.linux.netlink.messages import Malformed
 from netdiag.linux.netlink.routes import decode_route, decode_routing_rule, request_routes, request_routing_rules
 from netdiag.linux.rtnetlink import NextHop, Route, RoutingRule
-from tests.linux.netlink.assembling import message, nla, u8, u16, u32
+from tests.linux.netlink.message_bytes import message, nla, u8, u16, u32
 
 V4, V6 = 2, 10
 

@@ -9,7 +9,7 @@ from netdiag.errors import NetdiagError
 from netdiag.linux.netlink.nfnetlink import Malformed
 from netdiag.linux.nftables.expressions import Count, decode_expressions, reject_kind
 from netdiag.linux.ruleset import Expression
-from tests.linux.nftables.building import COUNTED, TCP_PORT_80, attribute, data, expression, number, verdict, word
+from tests.linux.nftables.message_bytes import COUNTED, TCP_PORT_80, attribute, data, expression, number, verdict, word
 
 
 def decoded(*parts: bytes, family: str = "ip") -> tuple[Expression, ...]:

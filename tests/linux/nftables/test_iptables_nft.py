@@ -6,7 +6,7 @@ from netdiag.linux.nftables.expressions import decode_expressions
 from netdiag.linux.nftables.iptables_nft import as_iptables, iptables_text, made_by_iptables
 from netdiag.linux.nftables.messages import RuleMessage, TableId
 from netdiag.linux.ruleset import Chain, ElementSet, Expression
-from tests.linux.nftables.building import COUNTED, TCP_PORT_80, attribute, data, expression, number, verdict
+from tests.linux.nftables.message_bytes import COUNTED, TCP_PORT_80, attribute, data, expression, number, verdict
 
 PLACE = TableId("ip", "filter")
 FORWARD = Chain(name="FORWARD", hook="forward", type="filter", priority=0, policy="accept")

@@ -21,8 +21,8 @@ from netdiag.linux.nftables.messages import (
     get_sets,
     get_tables,
 )
-from tests.linux.nftables import building
-from tests.linux.nftables.building import COUNTED, attribute, data, long, number, payload, verdict, word
+from tests.linux.nftables import message_bytes
+from tests.linux.nftables.message_bytes import COUNTED, attribute, data, long, number, payload, verdict, word
 
 
 def test_a_dump_of_everything() -> None:
@@ -52,10 +52,10 @@ def test_tables_of_families_known_and_not() -> None:
 
 
 def test_base_chains() -> None:
-    place, chain = decode_chain(building.chain(2, "nat", "POSTROUTING", hook=4, kind="nat", priority=-5, policy=0))
+    place, chain = decode_chain(message_bytes.chain(2, "nat", "POSTROUTING", hook=4, kind="nat", priority=-5, policy=0))
     assert place == TableId("ip", "nat")
     assert (chain.hook, chain.type, chain.priority, chain.policy) == ("postrouting", "nat", -5, "drop")
-    assert decode_chain(building.chain(2, "nat", "X"))[1].hook == ""
+    assert decode_chain(message_bytes.chain(2, "nat", "X"))[1].hook == ""
 
 
 def test_a_chain_of_a_device() -> None:
@@ -66,7 +66,7 @@ def test_a_chain_of_a_device() -> None:
 
 
 def test_rules_and_their_counters() -> None:
-    message = building.rule(2, "t", "c", 7, COUNTED, verdict(1), comment="why")
+    message = message_bytes.rule(2, "t", "c", 7, COUNTED, verdict(1), comment="why")
     rule = decode_rule(message)
     assert (rule.place, rule.chain, rule.handle, rule.comment) == (TableId("ip", "t"), "c", 7, "why")
     assert decode_rule_count(message) == (TableId("ip", "t"), "c", 7, Count(packets=5, bytes=300))

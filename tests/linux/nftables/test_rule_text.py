@@ -27,7 +27,7 @@ from netdiag.linux.nftables.rule_text import (
 )
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import ElementSet
-from tests.linux.nftables.building import COUNTED, TCP_PORT_80, attribute, data, expression, number, verdict, word
+from tests.linux.nftables.message_bytes import COUNTED, TCP_PORT_80, attribute, data, expression, number, verdict, word
 
 PORTS = ElementSet(name="__set0", key_type="inet_service", elements=(("80", None), ("90", None)), anonymous=True)
 WAYS = ElementSet(

@@ -3,7 +3,7 @@
 from netdiag.linux.nftables.messages import ElementMessage, SetMessage, TableId, decode_chain, decode_rule, decode_table
 from netdiag.linux.nftables.tables import Dump, assemble, assemble_set
 from netdiag.linux.ruleset import ElementSet, Origin, SetEntry
-from tests.linux.nftables.building import (
+from tests.linux.nftables.message_bytes import (
     COUNTED,
     TCP_PORT_80,
     attribute,
