@@ -40,6 +40,9 @@ from netdiag.linux.rtnetlink import InterfaceAddress, Link, outside_addresses
 from netdiag.linux.sockets import ListeningSocket, parse_listening
 from netdiag.values import dataclass
 
+# Of the network namespace that reads it; absent where br_netfilter is not loaded.
+_BRIDGE_FILTER = "/proc/sys/net/bridge/bridge-nf-call-iptables"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
@@ -167,10 +170,6 @@ def _sockets(containers: Sequence[Container], called: Mapping[str, str]) -> dict
             tables = (read_proc(pid, f"net/{name}") for name in ("tcp", "tcp6"))
             found[called[container.id]] = tuple(sorted(s for table in tables for s in parse_listening(table)))
     return found
-
-
-# Of the network namespace that reads it; absent where br_netfilter is not loaded.
-_BRIDGE_FILTER = "/proc/sys/net/bridge/bridge-nf-call-iptables"
 
 
 def read_platform(

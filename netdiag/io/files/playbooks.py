@@ -15,6 +15,10 @@ from netdiag.playbook.load import MOST_BYTES, load
 
 _FOLDER = "playbooks"
 _SUFFIXES = (".yml", ".yaml")
+_NAME = "bundle.json"
+_PAGE = "diagnosis.md"
+# The same bundle is the same bytes, whenever it was written.
+_WHEN = (1980, 1, 1, 0, 0, 0)
 
 
 def shipped() -> tuple[Playbook, ...]:
@@ -45,12 +49,6 @@ def find(name: str, playbooks: Sequence[Playbook]) -> Playbook:
 
 def _is_path(name: str) -> bool:
     return Path(name).suffix in _SUFFIXES or Path(name).exists()
-
-
-_NAME = "bundle.json"
-_PAGE = "diagnosis.md"
-# The same bundle is the same bytes, whenever it was written.
-_WHEN = (1980, 1, 1, 0, 0, 0)
 
 
 def write_bundle(path: str, document: str, page: str) -> None:

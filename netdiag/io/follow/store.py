@@ -27,6 +27,15 @@ from netdiag.traffic.native import DamagedState, ReadOptions
 from netdiag.traffic.tables import NAMES, table
 from netdiag.values import dataclass
 
+VERSION = 2
+SPARK = "spark"
+_SETTINGS, _DONE, _LOCK, _STATE, _MARK = "settings.json", "done.json", "lock", "state", ".netdiag-follow"
+_PART = re.compile(r"\.?(part|open)-(\d+)-\d+\.parquet")
+_JOINING = "joining.json"
+_TOLD = ("packets", "first", "last", "rows")
+_HINT = "name new folders for --checkpoint and --out to begin anew"
+_FILTERS = ("ports", "clients", "brokers")
+
 
 class Parts:
     """`path` tells where the rows of a table go; with `empty` there is a file also for a table without any."""
@@ -96,15 +105,6 @@ class _Part:
         except OSError as error:
             raise InputError(f"cannot be written: {error.strerror or error}", where=str(self._path)) from error
         self._held = []
-
-
-VERSION = 2
-SPARK = "spark"
-_SETTINGS, _DONE, _LOCK, _STATE, _MARK = "settings.json", "done.json", "lock", "state", ".netdiag-follow"
-_PART = re.compile(r"\.?(part|open)-(\d+)-\d+\.parquet")
-_JOINING = "joining.json"
-_TOLD = ("packets", "first", "last", "rows")
-_HINT = "name new folders for --checkpoint and --out to begin anew"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,9 +337,6 @@ def _failing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", where=str(path)) from error
-
-
-_FILTERS = ("ports", "clients", "brokers")
 
 
 def settings_of(

@@ -57,6 +57,8 @@ Known = dict[bytes, dict[bytes, Any]]
 _KNOWN_LIMIT = 20_000
 
 T = TypeVar("T")
+_NET = "/proc/sys/net/"
+_ALL = "all"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -207,10 +209,6 @@ def _read(
 
 def _unread(what: str, inode: int, because: str) -> Unread:
     return Unread(what=f"{what} of net:[{inode}]", because=because)
-
-
-_NET = "/proc/sys/net/"
-_ALL = "all"
 
 
 def read_settings(

@@ -40,6 +40,10 @@ _HANDLE = struct.Struct("=iiQII")
 _NSFS_HANDLE_TYPE, _FD_NSFS_ROOT = 0xF1, -10003
 
 T = TypeVar("T")
+_NAMED = (b"/run/netns/", b"/var/run/netns/")
+_THROUGH_A_ROOT = re.compile(rb"/proc/\d+/root\b")
+_SPARE_DESCRIPTORS = 128
+_MOST_PIDS = 8
 
 
 class Calls:
@@ -131,11 +135,6 @@ def run_in_thread(work: Callable[[], T]) -> T:
     if errors:
         raise errors[0]
     return results[0]
-
-
-_NAMED = (b"/run/netns/", b"/var/run/netns/")
-_THROUGH_A_ROOT = re.compile(rb"/proc/\d+/root\b")
-_SPARE_DESCRIPTORS = 128
 
 
 @dataclass(slots=True, kw_only=True)
@@ -336,9 +335,6 @@ def _raise_limit(count: int) -> None:
 
 def _text(name: bytes) -> str:
     return name.decode("utf-8", "backslashreplace")
-
-
-_MOST_PIDS = 8
 
 
 def enter(inventory: Inventory, inode: int) -> Namespace:

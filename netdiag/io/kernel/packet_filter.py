@@ -44,6 +44,18 @@ MOST_ELEMENTS = 100_000
 MOST_OF_A_SET = 20_000
 
 T = TypeVar("T")
+_GET_INFO, _GET_ENTRIES = 64, 65
+_INFO_SIZE = 84
+_NAME_SIZE = 32
+# struct ipt_get_entries: name and size, then entries that hold numbers of 64 bits
+_ENTRIES_AT = 40 if ctypes.alignment(ctypes.c_uint64) == 8 else 36
+_LARGEST = 64 * 1024 * 1024
+_TRIES = 5
+_NAMES_LIMIT = 4096
+_FAMILIES = (
+    ("ip", socket.AF_INET, socket.IPPROTO_IP, "ip_tables_names"),
+    ("ip6", socket.AF_INET6, socket.IPPROTO_IPV6, "ip6_tables_names"),
+)
 
 
 def read_ruleset(channel: Channel | None) -> Ruleset:
@@ -179,20 +191,6 @@ def _interface_name(ifindex: int) -> str:
 def _line(what: str, error: NetdiagError) -> str:
     because = "only root may look at it" if isinstance(error, MissingRight) else error.message
     return f"{what}: {because}"
-
-
-_GET_INFO, _GET_ENTRIES = 64, 65
-_INFO_SIZE = 84
-_NAME_SIZE = 32
-# struct ipt_get_entries: name and size, then entries that hold numbers of 64 bits
-_ENTRIES_AT = 40 if ctypes.alignment(ctypes.c_uint64) == 8 else 36
-_LARGEST = 64 * 1024 * 1024
-_TRIES = 5
-_NAMES_LIMIT = 4096
-_FAMILIES = (
-    ("ip", socket.AF_INET, socket.IPPROTO_IP, "ip_tables_names"),
-    ("ip6", socket.AF_INET6, socket.IPPROTO_IPV6, "ip6_tables_names"),
-)
 
 
 class _Changed(Exception):

@@ -34,6 +34,16 @@ from netdiag.values import dataclass
 
 CHUNK = 64 * 1024
 _IN_BRACKETS = re.compile(r"^\[[^]]*\]\s*|\s*\(_ssl\.c:\d+\)$")
+MOST_ENDPOINTS = 1000
+_LONGEST_HOST = 255
+_REASONS = {
+    FailureKind.CLOSED: Reason.CLOSED,
+    FailureKind.TLS: Reason.TLS,
+    FailureKind.SASL: Reason.SASL,
+    FailureKind.NOT_KAFKA: Reason.NOT_KAFKA,
+    FailureKind.NO_ANSWER: Reason.TIMEOUT,
+}
+_OWN_LIMITS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL})
 
 
 class TlsBroken(Exception):
@@ -178,18 +188,6 @@ def _broken(error: ssl.SSLError) -> TlsBroken:
     words = reason.partition("_ALERT_")[2] if alert else reason
     text = words.replace("_", " ").lower() or _IN_BRACKETS.sub("", str(error))
     return TlsBroken(f"alert: {text}" if alert else text, alert=alert)
-
-
-MOST_ENDPOINTS = 1000
-_LONGEST_HOST = 255
-_REASONS = {
-    FailureKind.CLOSED: Reason.CLOSED,
-    FailureKind.TLS: Reason.TLS,
-    FailureKind.SASL: Reason.SASL,
-    FailureKind.NOT_KAFKA: Reason.NOT_KAFKA,
-    FailureKind.NO_ANSWER: Reason.TIMEOUT,
-}
-_OWN_LIMITS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,6 +52,13 @@ _REASONS = {
     PathEnd.NO_NEIGHBOUR: Reason.UNREACHABLE,
     PathEnd.CLOSED: Reason.CLOSED,
 }
+ATTEMPTS = 3
+MOST_NAMESPACES = 16
+# A first packet is repeated after 1 s; neighbours are found long before.
+_LONGEST = 0.9
+_SHORTEST = 0.12
+_STEP = 0.04
+_Counts = dict[tuple[int, RuleAddress], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,16 +188,6 @@ def _foretold(cell: Cell, address: Address) -> Failed | None:
         return None
     known = [pair for first in (True, False) for pair in _contacts(cell.bootstrap, cell.predicted, first=first)]
     return next((contact for at, contact in known if at == address and isinstance(contact, Failed)), None)
-
-
-ATTEMPTS = 3
-MOST_NAMESPACES = 16
-# A first packet is repeated after 1 s; neighbours are found long before.
-_LONGEST = 0.9
-_SHORTEST = 0.12
-_STEP = 0.04
-
-_Counts = dict[tuple[int, RuleAddress], int]
 
 
 def find_deciding_rule(

@@ -41,6 +41,9 @@ Dial = Callable[[], AbstractAsyncContextManager[socket.socket | None]]
 
 # Its first words tell most: the chain, and whether a client's certificate is wanted.
 _FIRST = "TLSv1.2"
+_MOST_BYTES = 2 * 1024 * 1024
+_WORDS = ((b"srvr", (b"Zookeeper version", b"srvr is not executed"), SpokenProtocol.ZOOKEEPER),)
+_HTTP = b"GET / HTTP/1.0\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +103,6 @@ async def _chain_by_openssl(dial: Dial, host: str, deadline: float) -> tuple[byt
                 await line.greet()
                 return line.chain
     return ()
-
-
-_MOST_BYTES = 2 * 1024 * 1024
-_WORDS = ((b"srvr", (b"Zookeeper version", b"srvr is not executed"), SpokenProtocol.ZOOKEEPER),)
-_HTTP = b"GET / HTTP/1.0\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,8 @@ from netdiag.values import dataclass
 TIMEOUT = 4.0
 # On top of the time for one step: all attempts start within half a second, and then there is the reading.
 _EXTRA = 0.7
+_CHUNK = 16 * 1024
+_NOT_ENTERED = "no place to look from was found in it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,10 +149,6 @@ def _security(
 def _cell(prober: Prober, vantage: LiveVantage, place: Place, address: Address) -> Cell:
     verdict = judge(prober.known(place, address), lambda endpoint: prober.known(place, endpoint.address))
     return Cell(vantage=vantage.vantage.label, bootstrap=address, observed=verdict)
-
-
-_CHUNK = 16 * 1024
-_NOT_ENTERED = "no place to look from was found in it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,8 @@ _HTTP = b"HEAD / HTTP/1.0\r\n\r\n"
 
 Connect = Callable[[], Awaitable[socket.socket | None]]
 """A new connection to the target; None where there is none."""
+# The first two bytes of a handshake or an alert record of SSL 3.0 to TLS 1.3 (RFC 8446, section 5.1).
+_RECORDS = (b"\x16\x03", b"\x15\x03")
 
 
 async def identify(target: Target, connect: Connect, failed: Failed, deadline: float) -> Failed:
@@ -86,10 +88,6 @@ async def _answer(channel: socket.socket, words: bytes, until: float) -> bytes:
             await loop.sock_sendall(channel, words)
             return await loop.sock_recv(channel, 4096)
     return b""
-
-
-# The first two bytes of a handshake or an alert record of SSL 3.0 to TLS 1.3 (RFC 8446, section 5.1).
-_RECORDS = (b"\x16\x03", b"\x15\x03")
 
 
 async def answers_tls(channel: socket.socket, deadline: float) -> bool:

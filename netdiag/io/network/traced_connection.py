@@ -43,6 +43,15 @@ _SO_ATTACH_FILTER = 26
 _MOST_PACKETS = 256
 _SETTLE = 0.05
 _NOTHING = ((0x06, 0, 0, 0),)
+# Three questions for a neighbour take 3 s; a first packet is sent again after 1 s and 3 s.
+PATIENCE = 4.2
+_AGAIN = 1.2
+_AFTER = 0.5
+_IDLE = 0.2
+_ATTEMPTS = 3
+_MOST_NAMESPACES = 16
+_NFNETLINK = 12
+_Counts = dict[tuple[int, RuleAddress], int]
 
 
 class Sightings:
@@ -156,18 +165,6 @@ def _ports(packet: bytes) -> tuple[int, int] | None:
         return None
     first, second = struct.unpack_from("!HH", packet, start)
     return first, second
-
-
-# Three questions for a neighbour take 3 s; a first packet is sent again after 1 s and 3 s.
-PATIENCE = 4.2
-_AGAIN = 1.2
-_AFTER = 0.5
-_IDLE = 0.2
-_ATTEMPTS = 3
-_MOST_NAMESPACES = 16
-_NFNETLINK = 12
-
-_Counts = dict[tuple[int, RuleAddress], int]
 
 
 def prove(topology: Topology, path: Path) -> Proof:

@@ -27,6 +27,25 @@ from netdiag.linux.bpf import ETHERNET, LOOPBACK, NO_PACKETS, Program
 
 # The number of an interface by place, link and link type.
 Numbered = Callable[[str, str, int], int]
+BLOCK = 1 << 20
+RETIRE_MS = 100
+_ETH_P_ALL = 3
+_SOL_PACKET = 263
+_PACKET_RX_RING, _PACKET_STATISTICS, _PACKET_VERSION = 5, 6, 10
+_TPACKET_V3 = 2
+_SO_ATTACH_FILTER = 26
+_SIOCGIFNAME, _SIOCGIFFLAGS, _SIOCGIFHWADDR = 0x8910, 0x8913, 0x8927
+_IFF_UP = 0x1
+_STATUS_KERNEL, _STATUS_USER = 0, 1
+_VLAN_VALID, _VLAN_TPID_VALID = 0x10, 0x40
+_BLOCK_HEADER = struct.Struct("=IIII")
+# tpacket3_hdr, then sockaddr_ll: next, sec, nsec, snaplen, len, status, mac, net, tci, tpid, ifindex.
+_PACKET_HEADER = struct.Struct("=IIIIIIHH4xIH10x4xi")
+_STATUS = struct.Struct("=I")
+_EPB = 6
+_NAME_BYTES = 16
+# Number of the interface in the file by index in the namespace; the second is the link type.
+Numbers = Callable[[int], tuple[int, int]]
 
 
 class Source(Protocol):
@@ -165,28 +184,6 @@ class RingSource:
             self._watched.setdefault(ifindex, name)
         linktype = self._ring.linktype_of(name)
         return self._numbered(self.place.label, name, linktype), linktype
-
-
-BLOCK = 1 << 20
-RETIRE_MS = 100
-_ETH_P_ALL = 3
-_SOL_PACKET = 263
-_PACKET_RX_RING, _PACKET_STATISTICS, _PACKET_VERSION = 5, 6, 10
-_TPACKET_V3 = 2
-_SO_ATTACH_FILTER = 26
-_SIOCGIFNAME, _SIOCGIFFLAGS, _SIOCGIFHWADDR = 0x8910, 0x8913, 0x8927
-_IFF_UP = 0x1
-_STATUS_KERNEL, _STATUS_USER = 0, 1
-_VLAN_VALID, _VLAN_TPID_VALID = 0x10, 0x40
-_BLOCK_HEADER = struct.Struct("=IIII")
-# tpacket3_hdr, then sockaddr_ll: next, sec, nsec, snaplen, len, status, mac, net, tci, tpid, ifindex.
-_PACKET_HEADER = struct.Struct("=IIIIIIHH4xIH10x4xi")
-_STATUS = struct.Struct("=I")
-_EPB = 6
-_NAME_BYTES = 16
-
-# Number of the interface in the file by index in the namespace; the second is the link type.
-Numbers = Callable[[int], tuple[int, int]]
 
 
 class Ring:

@@ -44,6 +44,18 @@ _SLL2_INDEX_AT = 4
 
 # The number in our file of a link: by index where the tool tells no name, by name else; None for one not wanted.
 NumberOf = Callable[[int | str, int], int | None]
+_SPOOL_MB = 64
+_PATIENCE = 10.0
+# libpcap hands packets to tcpdump a second late at most.
+_UNREAD = 1.25
+# Tools keep packets in a buffer of their own until they are asked, or it is full.
+_BUFFERED_NS = 2_500_000_000
+# Ends the tool when the process that started it ends, however that is.
+_TIED = "import ctypes,os,sys; ctypes.CDLL(None).prctl(1, 15); os.execvp(sys.argv[1], sys.argv[1:])"
+_STARTED = re.compile(r"listening on|^File: ")
+_IDLE = re.compile(r"\d+ packets? |data link type|listening on|Capturing on|File: |Packets |\(")
+_TCPDUMP_COUNTS = re.compile(r"(\d+) packets? (received by filter|dropped by kernel|dropped by interface)")
+_DUMPCAP_COUNTS = re.compile(r"received/dropped on interface .*: (\d+)/(\d+) \(pcap")
 
 
 class Decoder(Protocol):
@@ -207,20 +219,6 @@ def _options(data: bytes) -> Iterator[tuple[int, bytes]]:
 def _bounded(size: int) -> None:
     if size > _LARGEST:
         raise NetdiagError(f"the capture tool wrote a packet of {size} bytes")
-
-
-_SPOOL_MB = 64
-_PATIENCE = 10.0
-# libpcap hands packets to tcpdump a second late at most.
-_UNREAD = 1.25
-# Tools keep packets in a buffer of their own until they are asked, or it is full.
-_BUFFERED_NS = 2_500_000_000
-# Ends the tool when the process that started it ends, however that is.
-_TIED = "import ctypes,os,sys; ctypes.CDLL(None).prctl(1, 15); os.execvp(sys.argv[1], sys.argv[1:])"
-_STARTED = re.compile(r"listening on|^File: ")
-_IDLE = re.compile(r"\d+ packets? |data link type|listening on|Capturing on|File: |Packets |\(")
-_TCPDUMP_COUNTS = re.compile(r"(\d+) packets? (received by filter|dropped by kernel|dropped by interface)")
-_DUMPCAP_COUNTS = re.compile(r"received/dropped on interface .*: (\d+)/(\d+) \(pcap")
 
 
 class Tool(StrEnum):

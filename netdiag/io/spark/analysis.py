@@ -37,6 +37,9 @@ MOST_ROWS = 5000
 _AT_ONCE = 3
 _OF_CONNECTIONS = ("exchanges", "partitions", "batches", "group_events", "endpoints", "leaders")
 _WITH_TOPIC = ("partitions", "batches", "leaders")
+# Runs a question beside others.
+Submit = Callable[[Callable[[], Any]], Future[Any]]
+Answers = Mapping[str, Future[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,10 +236,6 @@ def _answer(name: str, tables: Tables, out: str | None, *, any_rows: bool = True
     return Answer(rows=plain_rows(first), total=total)
 
 
-# Runs a question beside others.
-Submit = Callable[[Callable[[], Any]], Future[Any]]
-
-
 def charts_of(tables: Mapping[str, DataFrame], rows: Mapping[str, int], submit: Submit) -> Charts | None:
     """All charts; None where there is no moment to draw. `rows`: how many each table has."""
     (span,) = moments(tables).collect()
@@ -258,9 +257,6 @@ def _chart(name: str, tables: Mapping[str, DataFrame], rows: Mapping[str, int], 
 
 
 # Runs a question beside others.
-
-
-Answers = Mapping[str, Future[Any]]
 
 
 def wire_view(tables: Tables, rows: Mapping[str, int] | None = None) -> WireView:

@@ -38,6 +38,8 @@ _ATTEMPTS = ".attempts"
 _LOOK_EVERY = 0.3
 # So many rows of all tables together are sent along with every question.
 _FEW = 20_000
+# Options of malloc.h: how many heaps; from which size on memory goes back at once, and how much of a heap may be free.
+_MALLOC = {-8: 1, -3: 1 << 20, -1: 1 << 23}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,10 +253,6 @@ def _read_so_far(folder: str) -> tuple[int, int]:
             read += int(bytes_read)
             packets = max(packets, int(seen))
     return read, packets
-
-
-# Options of malloc.h: how many heaps; from which size on memory goes back at once, and how much of a heap may be free.
-_MALLOC = {-8: 1, -3: 1 << 20, -1: 1 << 23}
 
 
 def share_memory() -> None:

@@ -41,6 +41,40 @@ ENGINE = "netdiag_native.zip"
 
 _DATES = (1980, 1, 1, 0, 0, 0)
 _LEFT_BEHIND = frozenset({"data", "__pycache__"})
+LOCAL = "local[*]"
+_LOOPBACK = "127.0.0.1"
+_JAVA = "spark.driver.extraJavaOptions"
+_LEAVING = 20.0
+_SHOWN = 3
+# Half the start of a session is Java compiling its own code; a short life is better off with the quick compiler.
+_QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+# Java looks through all of its heap whenever its classes outgrow this, which is 20 MB unless it is told.
+_CLASSES = "-XX:MetaspaceSize=256m"
+# What runs long has all of its heap from the start: memory does not grow with the captures, and what does not fit is
+# told at once. Rows stay in files and payload in Python, so 2 GB are sorting and grouping, which go on disk beyond it.
+_HEAP = "2g"
+_FIXED_HEAP = (f"-Xms{_HEAP}", "-XX:+AlwaysPreTouch")
+# So is the code that Spark would write and compile for every question: half of what a small question costs.
+_INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+_LOGGING = """
+status = error
+appender.log.type = Console
+appender.log.name = log
+appender.log.target = SYSTEM_ERR
+appender.log.layout.type = PatternLayout
+appender.log.layout.pattern = %p %c{1}: %m%n%ex
+rootLogger.level = warn
+rootLogger.appenderRef.log.ref = log
+"""
+_SAME_PYTHON = (
+    "set PYSPARK_PYTHON to a Python of the same version as this one, with pyarrow and numpy, on every executor"
+)
+_LOST = (
+    "Spark gives a task up after four attempts; give executors more memory, or say --partitions with a higher number"
+)
+_TOO_LARGE = (
+    "a kernel kills what takes too much memory: `dmesg` says so; give it more, or say --partitions with a higher number"
+)
 
 
 def package_archive(folder: Path) -> Path:
@@ -80,33 +114,6 @@ def _archive(archive: Path, root: Path) -> Path:
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 written.writestr(entry, path.read_bytes())
     return archive
-
-
-LOCAL = "local[*]"
-_LOOPBACK = "127.0.0.1"
-_JAVA = "spark.driver.extraJavaOptions"
-_LEAVING = 20.0
-_SHOWN = 3
-# Half the start of a session is Java compiling its own code; a short life is better off with the quick compiler.
-_QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-# Java looks through all of its heap whenever its classes outgrow this, which is 20 MB unless it is told.
-_CLASSES = "-XX:MetaspaceSize=256m"
-# What runs long has all of its heap from the start: memory does not grow with the captures, and what does not fit is
-# told at once. Rows stay in files and payload in Python, so 2 GB are sorting and grouping, which go on disk beyond it.
-_HEAP = "2g"
-_FIXED_HEAP = (f"-Xms{_HEAP}", "-XX:+AlwaysPreTouch")
-# So is the code that Spark would write and compile for every question: half of what a small question costs.
-_INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-_LOGGING = """
-status = error
-appender.log.type = Console
-appender.log.name = log
-appender.log.target = SYSTEM_ERR
-appender.log.layout.type = PatternLayout
-appender.log.layout.pattern = %p %c{1}: %m%n%ex
-rootLogger.level = warn
-rootLogger.appenderRef.log.ref = log
-"""
 
 
 @contextmanager
@@ -332,17 +339,6 @@ def _last(log: Path) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
     told = [line for line in lines if line.strip() and not line.startswith(("\tat ", "WARNING: Using incubator"))]
     return f" ({'; '.join(told[-_SHOWN:])})" if told else ""
-
-
-_SAME_PYTHON = (
-    "set PYSPARK_PYTHON to a Python of the same version as this one, with pyarrow and numpy, on every executor"
-)
-_LOST = (
-    "Spark gives a task up after four attempts; give executors more memory, or say --partitions with a higher number"
-)
-_TOO_LARGE = (
-    "a kernel kills what takes too much memory: `dmesg` says so; give it more, or say --partitions with a higher number"
-)
 
 
 def _ours(match: re.Match[str]) -> NetdiagError:

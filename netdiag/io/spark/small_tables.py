@@ -32,6 +32,8 @@ _ALONE = {
     "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation",
 }
 _SELECTED = ("group_events", "endpoints", "leaders")
+Parts = Mapping[str, pa.Table]
+_SAME = ("digest", "client_bytes", "broker_bytes")
 
 
 def small_table(folder: str, name: str, rows: int) -> pa.Table | None:
@@ -91,10 +93,6 @@ def _marked(connections: pa.Table, relays: Mapping[int, int]) -> pa.Table:
     column = pa.array(relays.values(), pa.int64()).take(pc.index_in(connections["connection"], keys).combine_chunks())
     place = connections.schema.get_field_index("relay_of")
     return connections.set_column(place, connections.schema.field(place), column)
-
-
-Parts = Mapping[str, pa.Table]
-_SAME = ("digest", "client_bytes", "broker_bytes")
 
 
 def may_relay(connections: pa.Table) -> bool:
