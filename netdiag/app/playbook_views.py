@@ -1,4 +1,4 @@
-"""Playbooks and their runs as the values that renderers take: sentences, and the few things that matter most."""
+"""Playbooks and their runs as the values that renderers take."""
 
 from netdiag.deployment.observation.secrets import masked, masked_text
 from netdiag.playbook.conditions import Item, Outcome
@@ -24,7 +24,7 @@ _NAMES = {
 
 
 def playbook_view(playbook: Playbook) -> PlaybookView:
-    """A playbook that is shown."""
+    """A playbook to show."""
     return PlaybookView(
         name=playbook.name,
         title=playbook.title,
@@ -88,10 +88,10 @@ def _summary(run: Run) -> str:
         case End.CAUSE:
             return run.reached[0].cause
         case End.NOTHING_WRONG:
-            return "nothing wrong was found: everything was looked at, and none of the causes is there"
+            return "nothing wrong was found: every step looked, and none of the causes applies"
         case End.COULD_NOT_LOOK:
             first = next((each.outcome for each in run.taken if each.outcome and not each.outcome.looked), None)
-            return f"no cause was found, and not everything could be looked at: {first.why_not if first else ''}"
+            return f"no cause was found, but not every step could look: {first.why_not if first else ''}"
 
 
 def _reached(one: Reached) -> ConclusionView:
@@ -123,7 +123,7 @@ def _item(item: Item) -> str:
         case "edges":
             return f"{field['source']} to {field['target'] or field['address']}: {field['reason'] or field['worth']}"
         case "connections":
-            how = "answered" if field["answered"] == "yes" else "not answered with a byte"
+            how = "answered" if field["answered"] == "yes" else "not a byte in response"
             return f"{field['client']} to {field['broker']}: {field['protocol']}, {how}, {field['times']} times"
         case "causes":
             return f"{field['because']} ({field['mechanism']})"

@@ -1,4 +1,4 @@
-"""Runbooks that run: a symptom, the looks that tell its causes apart, and what each cause is mended by.
+"""Executable runbooks: a symptom, the steps that tell its causes apart, and the repair of each cause.
 
-A playbook is data and can only look: its steps name actions out of a closed set, its conditions compare texts.
+A playbook is data and can only look: its steps name actions from a fixed set, and its conditions compare texts.
 """

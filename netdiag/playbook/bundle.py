@@ -1,7 +1,7 @@
-"""What a run saw, to be judged again elsewhere: outcomes and the playbook itself, as JSON, without secrets.
+"""The results of runs in a file, to be evaluated elsewhere: outcomes and the playbook, as JSON, without secrets.
 
-No payload of a capture and no file of the machine is in it: only what conditions compare, and the pasted lines.
-What is secret of a text is hidden when the bundle is made, so that the file may be handed to others.
+A bundle has no payload of a capture and no file of the machine, only what conditions compare, and the pasted lines.
+Secrets are masked when the bundle is made, so that you can give it to others.
 """
 
 import json
@@ -75,16 +75,16 @@ def to_json(found: Sequence[Recognised], runs: Sequence[Recorded]) -> str:
 
 
 def from_json(text: bytes, where: str) -> Bundle:
-    """The bundle in a document; InputError where it is none."""
+    """The bundle in a document; InputError if it is not one."""
     try:
         document: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError("is no bundle of netdiag: not JSON", where=where) from error
+        raise InputError("is not a bundle of netdiag: not JSON", where=where) from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise InputError("is no bundle of netdiag", where=where, hint="give what --bundle wrote")
+        raise InputError("is not a bundle of netdiag", where=where, hint="use a file that --bundle wrote")
     if document.get("version") != VERSION:
         said = str(document.get("version"))[:20]
-        raise InputError(f"is of version {said}, and this netdiag reads {VERSION}", where=where)
+        raise InputError(f"has version {said}, but this netdiag reads version {VERSION}", where=where)
     try:
         return Bundle(
             lines=tuple(_text(line) for line in _list(document["lines"])),
@@ -135,7 +135,7 @@ def _read(document: Any) -> Outcome:
         items.append(Item(of=fields.pop("of"), fields=fields))
     seconds = document["seconds"]
     if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not math.isfinite(seconds):
-        raise TypeError("seconds are no number")
+        raise TypeError("seconds is not a number")
     return Outcome(
         items=tuple(items),
         notes=tuple(_text(note) for note in _list(document["notes"])),
@@ -147,7 +147,7 @@ def _read(document: Any) -> Outcome:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{str(value)[:40]!r} is no text")
+        raise TypeError(f"{str(value)[:40]!r} is not a text")
     # Half a character cannot be written anywhere.
     value.encode()
     return value
@@ -155,11 +155,11 @@ def _text(value: Any) -> str:
 
 def _list(value: Any) -> list[Any]:
     if not isinstance(value, list) or len(value) > _MOST:
-        raise TypeError("a list is none, or too long")
+        raise TypeError("a list is missing or too long")
     return value
 
 
 def _mapping(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict) or len(value) > _MOST:
-        raise TypeError("a mapping is none, or too long")
+        raise TypeError("a mapping is missing or too long")
     return value

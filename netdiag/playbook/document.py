@@ -53,7 +53,7 @@ _LINE = ("container", "line")
 
 ACTIONS: Mapping[ActionName, Action] = {
     ActionName.LINT: Action(
-        what="judge compose files",
+        what="check Compose files",
         live=False,
         arguments={"files": Argument()},
         gives={"findings": FINDING},
@@ -65,7 +65,7 @@ ACTIONS: Mapping[ActionName, Action] = {
         gives={"cells": CELL, "findings": FINDING},
     ),
     ActionName.PROBE: Action(
-        what="speak with a broker step by step, as a client does",
+        what="connect to a broker step by step, as a client does",
         live=True,
         arguments={"bootstrap": Argument(required=True), "from": Argument()},
         gives={"cells": CELL, "steps": ("address", "step", "outcome", "said")},
@@ -83,7 +83,7 @@ ACTIONS: Mapping[ActionName, Action] = {
         gives={"findings": FINDING},
     ),
     ActionName.TRACE: Action(
-        what="follow a connection hop by hop as the kernel takes it",
+        what="follow a connection hop by hop through the kernel",
         live=True,
         arguments={"to": Argument(required=True), "from": Argument()},
         gives={
@@ -93,13 +93,13 @@ ACTIONS: Mapping[ActionName, Action] = {
         },
     ),
     ActionName.LOG: Action(
-        what="read the last lines that containers wrote",
+        what="read the last log lines of containers",
         live=True,
         arguments={"container": Argument()},
         gives={"lines": _LINE},
     ),
     ActionName.CAPTURE: Action(
-        what="take the packets of brokers for some seconds; nothing of them is kept but what analyze finds",
+        what="capture packets of brokers for some seconds; only what analyze finds is kept",
         live=True,
         arguments={
             "from": Argument(),
@@ -112,7 +112,7 @@ ACTIONS: Mapping[ActionName, Action] = {
         gives={"captures": ("place", "packets", "lost", "seconds")},
     ),
     ActionName.ANALYZE: Action(
-        what="say what the packets show that an earlier step captured, or that are in a file",
+        what="analyze the packets that an earlier step captured, or that are in a file",
         live=False,
         arguments={"capture": Argument(step=ActionName.CAPTURE), "file": Argument()},
         gives={

@@ -1,4 +1,4 @@
-"""YAML text becomes a Playbook, strictly; whatever is wrong is one InputError with file, line and what to do."""
+"""YAML text to a Playbook, strictly; the first error is an InputError with the file, the line and a hint."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -37,7 +37,7 @@ class Field:
         self.name = name
 
     def refuse(self, message: str, hint: str | None = None) -> NoReturn:
-        """Raise the error that this node is not what it should be."""
+        """Raise the error that this node is invalid."""
         span = self.source.char_span(self.node.start, self.node.start)
         where = f"{self.source.path}:{span.line}:{span.column}"
         raise InputError(f"{self.name} {message}", where=where, hint=hint)
@@ -46,9 +46,9 @@ class Field:
         """A text that is not empty; line breaks of the file are blanks."""
         node = self.node
         if isinstance(node, AliasNode):
-            self.refuse("is an alias, which playbooks do not have", hint="write it out")
+            self.refuse("is an alias, which playbooks do not allow", hint="write the value itself")
         if not isinstance(node, ScalarNode) or not node.value.strip():
-            self.refuse("must be a text")
+            self.refuse("must be a non-empty text")
         if len(node.value) > LONGEST_TEXT:
             self.refuse(f"is longer than {LONGEST_TEXT} characters")
         return " ".join(node.value.split())
@@ -80,11 +80,11 @@ class Field:
             yield Field(self.source, item, f"item {number} of {self.name}")
 
     def all(self, read: Callable[["Field"], T]) -> tuple[T, ...]:
-        """What `read` makes of each item."""
+        """The result of `read` for each item."""
         return tuple(read(item) for item in self.items())
 
     def mapping(self, known: tuple[str, ...] = (), needed: tuple[str, ...] = ()) -> Mapping[str, "Field"]:
-        """The values by key; any keys where none are known."""
+        """The values by key; without known keys, all keys are allowed."""
         node = self.node
         if not isinstance(node, MappingNode):
             self.refuse("must be a mapping")
@@ -95,9 +95,9 @@ class Field:
             name = Field(self.source, key, f"a key of {self.name}").text()
             here = Field(self.source, key, f"'{name}'")
             if known and name not in known:
-                here.refuse(f"is no key of {self.name}", hint=f"the keys are {', '.join(known)}")
+                here.refuse(f"is not a key of {self.name}", hint=f"the keys are {', '.join(known)}")
             if name in found:
-                here.refuse(f"stands twice in {self.name}")
+                here.refuse(f"is twice in {self.name}")
             found[name] = Field(self.source, value, f"'{name}'")
         for name in needed:
             if name not in found:
@@ -107,7 +107,7 @@ class Field:
 
 MOST_BYTES = 65_536
 GIVEN = ("files", "capture")
-"""Variables that every run has, told or not."""
+"""Variables that every run has, set or not."""
 
 _TOP = ("playbook", "title", "means", "symptoms", "variables", "steps", "conclusions", "reading")
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -116,16 +116,16 @@ _DEEPEST = 6
 
 
 def load(name: str, path: str, data: bytes) -> Playbook:
-    """The playbook in the bytes of a file; `name` is what it is called, `path` how messages call it."""
+    """The playbook in the bytes of a file; `name` is its name, `path` the name of the file in messages."""
     if len(data) > MOST_BYTES:
-        raise InputError(f"is larger than {MOST_BYTES} bytes, as no playbook is", where=path)
+        raise InputError(f"is larger than {MOST_BYTES} bytes, the limit for playbooks", where=path)
     source = Source(path, data)
     try:
         documents = load_nodes(source)
     except ComposeError as error:
         raise InputError(error.message, where=str(error).rpartition(f": {error.message}")[0] or path) from error
     if len(documents) != 1:
-        raise InputError("must hold one document" if documents else "is empty", where=path)
+        raise InputError("must contain one document" if documents else "is empty", where=path)
     return _playbook(name, Field(source, documents[0], "a playbook"))
 
 
@@ -134,9 +134,11 @@ def _playbook(name: str, place: Field) -> Playbook:
     if version is None:
         place.refuse("needs 'playbook'", hint=f"begin with playbook: {VERSION}")
     if version.text() != str(VERSION):
-        version.refuse(f"is {version.text()[:20]}, and this netdiag reads {VERSION}", hint="use a netdiag as new as it")
+        version.refuse(
+            f"is {version.text()[:20]}, but this netdiag reads version {VERSION}", hint="use a newer netdiag"
+        )
     if not _NAME.fullmatch(name):
-        place.refuse("must be in a file named with small letters, digits and hyphens")
+        place.refuse("must be in a file whose name has only lower-case letters, digits and hyphens")
     top = place.mapping(_TOP, ("title", "means", "symptoms", "steps", "conclusions"))
     symptoms = top["symptoms"].all(_symptom)
     holes = frozenset(hole for symptom in symptoms for hole in symptom.line.holes)
@@ -160,7 +162,7 @@ def _symptom(place: Field) -> Symptom:
     pattern = _pattern(said["line"])
     example = said["example"].text()
     if match(pattern, example) is None:
-        said["example"].refuse("is no line of this symptom", hint="show a line that 'line' fits")
+        said["example"].refuse("does not match 'line'", hint="give a log line that it matches")
     often = said["often"].number(1, 1000) if "often" in said else 1
     return Symptom(who=said["who"].text(), line=pattern, example=example, often=often)
 
@@ -176,7 +178,7 @@ def _variables(place: Field | None, holes: frozenset[str]) -> Mapping[str, Varia
     found: dict[str, Variable] = {}
     for name, value in {} if place is None else place.mapping().items():
         if not name.isidentifier() or name in GIVEN:
-            value.refuse("is no name for a variable" if name not in GIVEN else "is a variable of every run")
+            value.refuse("is not a valid variable name" if name not in GIVEN else "is a variable that every run has")
         said = value.mapping(("about", "default"), ("about",))
         default = said.get("default")
         if default is not None:
@@ -212,10 +214,10 @@ def _arguments(
     known = ACTIONS[action].arguments
     said = {} if place is None else place.mapping(tuple(known))
     if said and not known:
-        step.refuse(f"tells {action} something, which takes nothing")
+        step.refuse(f"has 'with', but {action} takes no arguments")
     for name, argument in known.items():
         if argument.required and name not in said:
-            step.refuse(f"must tell '{name}' to {action}")
+            step.refuse(f"needs the argument '{name}' of {action}")
         if argument.number and name in said:
             said[name].number(1, argument.most)
         if argument.step is not None and name in said:
@@ -227,7 +229,7 @@ def _arguments(
 
 def _check_step(place: Field, action: ActionName, before: Iterable[Step]) -> None:
     if not any(step.id == place.text() and step.action is action for step in before):
-        place.refuse(f"'{place.text()[:40]}' is no step before this that does {action}")
+        place.refuse(f"'{place.text()[:40]}' is not an earlier step with the action {action}")
 
 
 def _conclusions(place: Field, steps: tuple[Step, ...], names: frozenset[str]) -> tuple[Conclusion, ...]:
@@ -237,7 +239,7 @@ def _conclusions(place: Field, steps: tuple[Step, ...], names: frozenset[str]) -
         said = each.mapping(keys, keys[:-1])
         sure = said["confidence"].text()
         if sure not in list(Confidence):
-            said["confidence"].refuse(f"cannot be '{sure[:40]}'", hint=f"say {', '.join(Confidence)}")
+            said["confidence"].refuse(f"cannot be '{sure[:40]}'", hint=f"use {', '.join(Confidence)}")
         for name in ("cause", "repair"):
             _check_references(said[name], said[name].text(), names)
         found.append(
@@ -257,7 +259,7 @@ def _conclusions(place: Field, steps: tuple[Step, ...], names: frozenset[str]) -
 
 def _condition(place: Field, steps: Iterable[Step], deepest: int) -> Condition:
     if not deepest:
-        place.refuse("lies too deep in conditions")
+        place.refuse("is nested too deeply")
     said = place.mapping()
     if len(said) == 1 and set(said) <= {"all", "any", "none"}:
         [(word, inner)] = said.items()
@@ -271,10 +273,10 @@ def _condition(place: Field, steps: Iterable[Step], deepest: int) -> Condition:
     step, of = said["step"].text() if "step" in said else "", said["of"].text()
     asked_of = [each for each in steps if not step or each.id == step]
     if step and not asked_of:
-        said["step"].refuse(f"'{step}' is no step before this")
+        said["step"].refuse(f"'{step}' is not an earlier step")
     fields = {name for each in asked_of for name in ACTIONS[each.action].gives.get(of, ())}
     if not fields:
-        said["of"].refuse(f"'{of}' is nothing that {f'step {step!r}' if step else 'a step'} gives")
+        said["of"].refuse(f"'{of}' is not a result of {f'step {step!r}' if step else 'any step'}")
     where = said["where"].mapping(tuple(sorted(fields))) if "where" in said else {}
     return There(
         step=step,
@@ -290,16 +292,16 @@ def _value(place: Field) -> str:
         try:
             float(text.lstrip("<>="))
         except ValueError:
-            place.refuse(f"'{text}' compares with no number")
+            place.refuse(f"'{text}' does not compare with a number")
     return text
 
 
 def _new_id(place: Field, taken: Iterable[str]) -> str:
     text = place.text()
     if not _NAME.fullmatch(text):
-        place.refuse(f"'{text[:40]}' must be small letters, digits and hyphens")
+        place.refuse(f"'{text[:40]}' must have only lower-case letters, digits and hyphens")
     if text in taken:
-        place.refuse(f"'{text}' is taken")
+        place.refuse(f"'{text}' is already used")
     return text
 
 
@@ -307,4 +309,4 @@ def _check_references(place: Field, text: str, names: frozenset[str]) -> None:
     for name in _REFERENCE.findall(text):
         if name not in names:
             known = ", ".join(sorted(names)) or "none"
-            place.refuse(f"names '{{{name}}}', which nobody tells", hint=f"there are {known}")
+            place.refuse(f"names '{{{name}}}', which is not a variable", hint=f"the variables are {known}")

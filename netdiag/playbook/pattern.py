@@ -1,8 +1,8 @@
-"""Lines of logs against patterns that a stranger may have written: text, with holes that have names.
+"""Match lines of logs with patterns, which may come from an untrusted file: text with named placeholders.
 
-`Connection to node {node} ({host}/{ip}:{port})`. A hole takes as few characters as lets the rest match, of its own
-kind: `{port}` and other numbers digits (a sign before them), all others anything but blanks, quotes, brackets, commas;
-`{...}` takes whatever stands there. The pattern may begin anywhere in the line. Case and runs of blanks do not matter.
+`Connection to node {node} ({host}/{ip}:{port})`. A placeholder matches as few characters as possible, of its own kind:
+`{port}` and other numbers match digits (after an optional sign), the others anything but blanks, quotes, brackets and
+commas; `{...}` matches any text. The pattern may begin anywhere in the line. Case and runs of blanks do not matter.
 No regular expressions: the time is bounded by the length of the line times that of the pattern.
 """
 
@@ -25,7 +25,7 @@ _LONGEST_VALUE = 255
 
 
 class Malformed(ValueError):
-    """A text is no pattern; the message says why."""
+    """A text is not a pattern; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,17 +70,17 @@ def parse_pattern(text: str) -> Pattern:
             break
         name, closed, rest = after.partition("}")
         if not closed or not (name == ANYTHING or (name.isidentifier() and name.isascii())):
-            raise Malformed(f"'{{{name}' is no hole: write {{name}} or {{...}}")
+            raise Malformed(f"'{{{name}' is not a placeholder: write {{name}} or {{...}}")
         if parts and isinstance(parts[-1], Hole):
-            raise Malformed("two holes follow each other")
+            raise Malformed("has two adjacent placeholders")
         parts.append(Hole(name=name))
     if sum(isinstance(part, Hole) for part in parts) > MOST_HOLES:
-        raise Malformed(f"has more than {MOST_HOLES} holes")
+        raise Malformed(f"has more than {MOST_HOLES} placeholders")
     found = Pattern(text=text, parts=tuple(parts))
     if found.weight < 8:
-        raise Malformed("says less than 8 characters as they must stand there")
+        raise Malformed("has fewer than 8 characters outside placeholders")
     if parts[0] == Hole(name=ANYTHING):
-        raise Malformed("begins with {...}, which stands before every line anyway")
+        raise Malformed("begins with {...}, which is superfluous: a pattern may begin anywhere in the line")
     return found
 
 

@@ -1,6 +1,6 @@
-"""Run a playbook: step after step by actions that are injected, until a cause is proven or nothing is left to look at.
+"""Run a playbook: one step after the other, by injected actions, until a cause is proven or no step is left.
 
-The runner opens, dials and reads nothing. What an action gives is a value, so a run over recorded outcomes is the same.
+The runner itself opens and reads nothing. An action returns a value, so a run over recorded outcomes gives the same.
 """
 
 import re
@@ -13,11 +13,11 @@ from netdiag.values import dataclass
 
 _REFERENCE = re.compile(r"\{([^{}]*)\}")
 _ORDER = tuple(Confidence)
-NOT_LIVE = "asks what runs"
+NOT_LIVE = "needs --live"
 WITH_LIVE = "run again with --live"
 
 Perform = Callable[[Step, Mapping[str, str]], Outcome]
-"""Take a step with its arguments filled in; what goes wrong is an outcome that did not look."""
+"""Take a step with its arguments filled in; a failure is an outcome that could not look."""
 
 
 class End(StrEnum):
@@ -93,7 +93,7 @@ def run(
 
 
 def filled(text: str, variables: Mapping[str, str]) -> str:
-    """A text with its variables; one that nobody told is empty."""
+    """A text with its variables filled in; one that is not set is empty."""
     return _REFERENCE.sub(lambda found: variables.get(found[1], ""), text)
 
 
@@ -110,7 +110,7 @@ def variables_of(playbook: Playbook, holes: Mapping[str, str], told: Mapping[str
 
 
 def missing(playbook: Playbook, variables: Mapping[str, str]) -> tuple[str, ...]:
-    """The variables that steps need and nobody has told."""
+    """The variables that steps need and that are not set."""
     return tuple(name for name in playbook.variables if not variables.get(name))
 
 
@@ -119,14 +119,14 @@ def _take(
 ) -> Taken:
     arguments = {name: filled(value, variables) for name, value in step.arguments.items()}
     if step.when is not None and evidence(step.when, seen) is None:
-        return Taken(step=step, arguments=arguments, passed_over="what came before makes no use of it")
+        return Taken(step=step, arguments=arguments, passed_over="not needed after the earlier steps")
     empty = [name for name, argument in ACTIONS[step.action].arguments.items() if argument.required]
     untold = [name for name in empty if not arguments.get(name)]
     if untold:
-        return Taken(step=step, arguments=arguments, passed_over=f"nobody told '{untold[0]}'")
+        return Taken(step=step, arguments=arguments, passed_over=f"variable '{untold[0]}' is not set")
     spared = [name for name, argument in ACTIONS[step.action].arguments.items() if argument.spares]
     if any(arguments.get(name) for name in spared):
-        return Taken(step=step, arguments=arguments, passed_over="there is a file to take its place")
+        return Taken(step=step, arguments=arguments, passed_over="a file is given instead")
     if ACTIONS[step.action].live and not live:
         return Taken(step=step, arguments=arguments, outcome=Outcome(why_not=NOT_LIVE, fix=WITH_LIVE))
     return Taken(step=step, arguments=arguments, outcome=perform(step, arguments))

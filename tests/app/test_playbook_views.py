@@ -24,7 +24,7 @@ def test_the_other_ends() -> None:
     assert run_view(run(book, {}, lambda step, arguments: Outcome(), live=True)).end == "nothing wrong"
     view = run_view(run(book, {}, lambda step, arguments: Outcome(), live=False))
     assert view.end == "could not look"
-    assert view.summary.endswith("asks what runs")
+    assert view.summary.endswith("needs --live")
     assert (view.steps[1].state, view.steps[1].fix) == ("could not look", "run again with --live")
 
 

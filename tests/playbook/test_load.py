@@ -40,37 +40,41 @@ def test_what_it_says() -> None:
 
 
 WRONG = [
-    ("playbook: 1", "playbook: 2", "1:11: 'playbook' is 2, and this netdiag reads 1"),
+    ("playbook: 1", "playbook: 2", "1:11: 'playbook' is 2, but this netdiag reads version 1"),
     ("playbook: 1\n", "", "needs 'playbook'"),
     ("title: A port is closed\n", "", "a playbook needs 'title'"),
-    ("title: A port is closed", "title: [a]", "'title' must be a text"),
+    ("title: A port is closed", "title: [a]", "'title' must be a non-empty text"),
     ("title: A port is closed", "title: &a b\nreading: *a", "must be a list"),
-    ("title: A port is closed", "title: A\ntitel: B", "3:1: 'titel' is no key of a playbook"),
-    ("means: Nobody listens.", "means: ''", "'means' must be a text"),
-    ('line: "cannot connect to {host}:{port}"', 'line: "{host"', "is no hole"),
-    ('example: "cannot connect to kafka:9092"', "example: another line", "is no line of this symptom"),
-    ("bootstrap: {about", "files: {about", "is a variable of every run"),
-    ('default: "{host}:{port}"', 'default: "{hots}"', "names '{hots}', which nobody tells"),
+    ("title: A port is closed", "title: A\ntitel: B", "3:1: 'titel' is not a key of a playbook"),
+    ("means: Nobody listens.", "means: ''", "'means' must be a non-empty text"),
+    ('line: "cannot connect to {host}:{port}"', 'line: "{host"', "is not a placeholder"),
+    ('example: "cannot connect to kafka:9092"', "example: another line", "does not match 'line'"),
+    ("bootstrap: {about", "files: {about", "is a variable that every run has"),
+    ('default: "{host}:{port}"', 'default: "{hots}"', "names '{hots}', which is not a variable"),
     ("action: lint", "action: shell", "'action' cannot be 'shell'"),
-    ('with: {files: "{files}"}', "with: {command: rm}", "'command' is no key of 'with'"),
+    ('with: {files: "{files}"}', "with: {command: rm}", "'command' is not a key of 'with'"),
     ("action: matrix", "action: capture\n    with: {seconds: 61}", "'seconds' must be a number from 1 to 60"),
     ("action: matrix", 'action: capture\n    with: {seconds: "{host}"}', "'seconds' must be a number from 1 to 60"),
     (
         "action: matrix",
         "action: analyze\n    with: {capture: files}",
-        "'files' is no step before this that does capture",
+        "'files' is not an earlier step with the action capture",
     ),
-    ("action: matrix", "action: analyze\n    with: {capture: live}", "'live' is no step before this that does capture"),
-    ("action: matrix", "action: matrix\n    with: {a: b}", "tells matrix something"),
-    ("id: live", "id: files", "'files' is taken"),
-    ("id: live", "id: Live!", "must be small letters"),
-    ("step: live, of: findings", "step: log, of: findings", "'log' is no step before this"),
-    ("step: live, of: findings", "step: live, of: hops", "'hops' is nothing that step 'live' gives"),
-    ('where: {rule: "maybe-*"}', "where: {colour: red}", "'colour' is no key of 'where'"),
-    ('port: ">9000"', 'port: ">many"', "compares with no number"),
+    (
+        "action: matrix",
+        "action: analyze\n    with: {capture: live}",
+        "'live' is not an earlier step with the action capture",
+    ),
+    ("action: matrix", "action: matrix\n    with: {a: b}", "matrix takes no arguments"),
+    ("id: live", "id: files", "'files' is already used"),
+    ("id: live", "id: Live!", "must have only lower-case letters"),
+    ("step: live, of: findings", "step: log, of: findings", "'log' is not an earlier step"),
+    ("step: live, of: findings", "step: live, of: hops", "'hops' is not a result of step 'live'"),
+    ('where: {rule: "maybe-*"}', "where: {colour: red}", "'colour' is not a key of 'where'"),
+    ('port: ">9000"', 'port: ">many"', "does not compare with a number"),
     ("confidence: proven", "confidence: certain", "'confidence' cannot be 'certain'"),
     ("cause: perhaps {host}", "cause: perhaps {who}", "names '{who}'"),
-    ("  - id: maybe\n", "  - id: maybe\n    shell: rm\n", "'shell' is no key"),
+    ("  - id: maybe\n", "  - id: maybe\n    shell: rm\n", "'shell' is not a key"),
     ("conclusions:", "conclusions: []\nreading:", "must not be empty"),
 ]
 
@@ -99,12 +103,12 @@ def test_conditions_do_not_go_down_for_ever() -> None:
     deep = "{of: findings}"
     for _ in range(20):
         deep = f"{{all: [{deep}]}}"
-    with pytest.raises(InputError, match="lies too deep"):
+    with pytest.raises(InputError, match="is nested too deeply"):
         playbook(TEXT.replace('{of: findings, where: {rule: "maybe-*"}}', deep))
 
 
 def test_a_name_that_is_none() -> None:
-    with pytest.raises(InputError, match="small letters"):
+    with pytest.raises(InputError, match="lower-case letters"):
         playbook(name="Closed port")
 
 

@@ -49,14 +49,14 @@ def test_what_fits(pattern: str, line: str, values: str | None) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("short", "less than 8"),
+        ("short", "fewer than 8"),
         ("{...} cannot be resolved", "begins with {...}"),
-        ("a line with {host}{port} holes", "two holes"),
-        ("a line with {} in it", "no hole"),
-        ("a line with {host in it", "no hole"),
+        ("a line with {host}{port} holes", "two adjacent placeholders"),
+        ("a line with {} in it", "is not a placeholder"),
+        ("a line with {host in it", "is not a placeholder"),
         ("x" * 401, "longer than 400"),
-        ("literal " + "{a} ".join("bcdefghijk"), "more than 8 holes"),
-        ("a line with {söme} hole", "no hole"),
+        ("literal " + "{a} ".join("bcdefghijk"), "more than 8 placeholders"),
+        ("a line with {söme} hole", "is not a placeholder"),
     ],
 )
 def test_what_is_no_pattern(text: str, why: str) -> None:

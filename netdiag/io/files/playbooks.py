@@ -72,7 +72,7 @@ def read_bundle(path: str) -> Bundle:
     except KeyError as error:
         raise InputError(f"holds no {_NAME}", where=path, hint="give what --bundle wrote") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError) as error:
-        raise InputError("is no bundle of netdiag", where=path, hint="give what --bundle wrote") from error
+        raise InputError("is not a bundle of netdiag", where=path, hint="use a file that --bundle wrote") from error
     if len(text) > LARGEST:
         raise InputError(f"unfolds to more than {LARGEST >> 20} MiB", where=path)
     return from_json(text, path)

@@ -50,13 +50,13 @@ def archive(name: str, data: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "is no bundle"),
-        (b"PK\x03\x04" + bytes(100), "is no bundle"),
+        (b"", "is not a bundle"),
+        (b"PK\x03\x04" + bytes(100), "is not a bundle"),
         (archive("other.json", b"{}"), "holds no bundle.json"),
-        (archive("bundle.json", b"{}"), "is no bundle"),
+        (archive("bundle.json", b"{}"), "is not a bundle"),
         (archive("bundle.json", bytes(LARGEST + 5)), "unfolds to more than 16 MiB"),
-        (archive("bundle.json", b'{"a": 1}' * 50)[:-30], "is no bundle"),
-        (archive("bundle.json", b'{"a": 1}' * 50).replace(b"\x08\x00", b"\x63\x00"), "is no bundle"),
+        (archive("bundle.json", b'{"a": 1}' * 50)[:-30], "is not a bundle"),
+        (archive("bundle.json", b'{"a": 1}' * 50).replace(b"\x08\x00", b"\x63\x00"), "is not a bundle"),
     ],
 )
 def test_what_is_none(data: bytes, message: str, tmp_path: Path) -> None:
