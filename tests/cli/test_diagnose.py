@@ -23,7 +23,13 @@ def test_a_pasted_line_leads_to_the_cause(folder: Path) -> None:
     found = netdiag("diagnose", LINE, cwd=folder)
     assert found.returncode == 1, found
     text = found.stdout.decode()
-    for part in ("cannot-bind", "proven", "1.2.3.4 is an address of another machine", "compose.yml:8", "Bind the listener"):
+    for part in (
+        "cannot-bind",
+        "proven",
+        "1.2.3.4 is an address of another machine",
+        "compose.yml:8",
+        "Bind the listener",
+    ):
         assert part in text
 
 
