@@ -105,7 +105,7 @@ def _client(values: dict[str, str]) -> ClientProperties:
 def _checks_names(values: dict[str, str]) -> bool:
     algorithm = values.get("ssl.endpoint.identification.algorithm", "https").lower()
     if algorithm not in ("", "https"):
-        raise InputError("ssl.endpoint.identification.algorithm is neither https nor empty")
+        raise InputError("ssl.endpoint.identification.algorithm must be https or empty")
     return bool(algorithm)
 
 
@@ -113,7 +113,7 @@ def _versions(values: dict[str, str]) -> tuple[str, ...]:
     named = [name.strip() for name in values.get("ssl.enabled.protocols", "").split(",") if name.strip()]
     unknown = [name for name in named if name not in TLS_VERSIONS]
     if unknown:
-        raise InputError(f"ssl.enabled.protocols names {unknown[0][:40]!r}, which is none of {', '.join(TLS_VERSIONS)}")
+        raise InputError(f"ssl.enabled.protocols has {unknown[0][:40]!r}; it takes {', '.join(TLS_VERSIONS)}")
     return tuple(version for version in TLS_VERSIONS if version in named) or _DEFAULT_VERSIONS
 
 
@@ -122,14 +122,14 @@ def _store_type(values: dict[str, str], name: str) -> StoreType:
     try:
         return StoreType(given)
     except ValueError:
-        raise InputError(f"{name} is none of {', '.join(StoreType)}") from None
+        raise InputError(f"{name} must be one of {', '.join(StoreType)}") from None
 
 
 def _truststore(values: dict[str, str]) -> Store | None:
     kind = _store_type(values, "ssl.truststore.type")
     location, certificates = values.get("ssl.truststore.location"), values.get("ssl.truststore.certificates", "")
     if certificates and (kind is not StoreType.PEM or location):
-        raise InputError("ssl.truststore.certificates goes with ssl.truststore.type=PEM and no ssl.truststore.location")
+        raise InputError("ssl.truststore.certificates needs ssl.truststore.type=PEM, without ssl.truststore.location")
     if not location and not certificates:
         return None
     password = values.get("ssl.truststore.password")
@@ -143,16 +143,16 @@ def _keystore(values: dict[str, str]) -> Store | None:
     location = values.get("ssl.keystore.location")
     key, chain = values.get("ssl.keystore.key", ""), values.get("ssl.keystore.certificate.chain", "")
     if (key or chain) and (kind is not StoreType.PEM or location):
-        raise InputError("ssl.keystore.key goes with ssl.keystore.type=PEM and no ssl.keystore.location")
+        raise InputError("ssl.keystore.key needs ssl.keystore.type=PEM, without ssl.keystore.location")
     if bool(key) != bool(chain):
-        raise InputError("ssl.keystore.key and ssl.keystore.certificate.chain go together")
+        raise InputError("ssl.keystore.key and ssl.keystore.certificate.chain need each other")
     if not location and not key:
         return None
     password, key_password = values.get("ssl.keystore.password"), values.get("ssl.key.password")
     if kind is StoreType.PEM and password is not None:
         raise InputError("ssl.keystore.password cannot be given for PEM", hint="give ssl.key.password")
     if kind is not StoreType.PEM and password is None:
-        raise InputError("ssl.keystore.location is given without ssl.keystore.password")
+        raise InputError("ssl.keystore.location needs ssl.keystore.password")
     return Store(
         type=kind, location=location or None, certificates=chain, key=key, password=password, key_password=key_password
     )
@@ -162,15 +162,15 @@ def _login(values: dict[str, str]) -> tuple[str, str, str]:
     """Mechanism, user and password; the latter two are empty for mechanisms without them."""
     mechanism = values.get("sasl.mechanism", "GSSAPI")
     if not re.fullmatch(r"[A-Z0-9_-]{1,40}", mechanism):
-        raise InputError("sasl.mechanism is not the name of one")
+        raise InputError("sasl.mechanism is not a valid name")
     config = values.get("sasl.jaas.config")
     if config is None:
-        raise InputError("sasl.jaas.config is not given, which a login needs")
+        raise InputError("a login needs sasl.jaas.config, which is not set")
     options = parse_jaas(config)
     if mechanism == "PLAIN" or mechanism.startswith("SCRAM-"):
         for name in ("username", "password"):
             if name not in options:
-                raise InputError(f"sasl.jaas.config gives no {name}")
+                raise InputError(f"sasl.jaas.config has no {name}")
     return mechanism, options.get("username", ""), options.get("password", "")
 
 
@@ -203,7 +203,7 @@ def _tokens(text: str) -> list[str]:
     while text[position:].strip():
         match = _TOKEN.match(text, position)
         if match is None:
-            raise InputError("sasl.jaas.config has a quote that does not end")
+            raise InputError("sasl.jaas.config has an unclosed quote")
         quoted = match[1] if match[1] is not None else match[2]
         found.append(_Quoted(_ESCAPE.sub(_unescaped, quoted)) if quoted is not None else match[3] or match[4])
         position = match.end()

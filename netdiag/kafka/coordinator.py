@@ -63,7 +63,7 @@ class CoordinatorConversation:
     def start(self) -> bytes:
         """The first bytes to send; empty, with an outcome, where the broker cannot be asked."""
         if None in self._versions.values():
-            self.outcome = NoCoordinator(because="it does not offer the requests that tell", harmless=True)
+            self.outcome = NoCoordinator(because="it does not offer the requests that are needed", harmless=True)
             return b""
         self._ask(_METADATA, {"topics": ({"name": OFFSETS_TOPIC},), "allow_auto_topic_creation": False})
         return self.bytes_to_send()
@@ -134,7 +134,7 @@ def _common(offered: Sequence[ApiVersion], api_key: int) -> int | None:
 def _read_coordinator(value: Mapping[str, Any]) -> Coordinator | NoCoordinator:
     found = value if "coordinators" not in value else next(iter(value["coordinators"]), None)
     if found is None:
-        return NoCoordinator(because="it answers FindCoordinator with nothing")
+        return NoCoordinator(because="its FindCoordinator answer is empty")
     if found["error_code"] != NONE:
         return NoCoordinator(because=f"it answers FindCoordinator with {error_name(found['error_code'])}")
     return Coordinator(

@@ -51,7 +51,7 @@ class _Bytes:
 
     def take(self, count: int) -> bytes:
         if not 0 <= count <= len(self._data) - self.position:
-            raise KeystoreError("it ends too soon")
+            raise KeystoreError("it is truncated")
         self.position += count
         return self._data[self.position - count : self.position]
 
@@ -73,14 +73,14 @@ class _Bytes:
 def parse_jks(data: bytes, password: str | None, key_password: str | None = None) -> Keystore:
     """The keystore; without a password its certificates, unchecked, and no keys, as Java does."""
     if data[:4] != MAGIC:
-        raise KeystoreError("it is no JKS keystore")
+        raise KeystoreError("it is not a JKS keystore")
     if password is not None:
         _check(data, password)
     rest = _Bytes(data)
     rest.take(4)
     version, count = rest.number(), rest.number()
     if version not in (1, 2) or count > _MOST_ENTRIES:
-        raise KeystoreError("it is no JKS keystore of version 1 or 2")
+        raise KeystoreError("it is not a JKS keystore of version 1 or 2")
     trusted: list[bytes] = []
     keys: list[KeyEntry] = []
     for _ in range(count):
@@ -105,7 +105,7 @@ def parse_jks(data: bytes, password: str | None, key_password: str | None = None
 def _check(data: bytes, password: str) -> None:
     body, digest = data[:-_DIGEST], data[-_DIGEST:]
     if not hmac.compare_digest(_sha1(_utf16(password) + _WHITENER + body), digest):
-        raise KeystoreError("its password is another one, or it is damaged")
+        raise KeystoreError("the password is wrong, or the keystore is damaged")
 
 
 def _recovered(protected: bytes, password: str) -> bytes:
@@ -119,7 +119,7 @@ def _recovered(protected: bytes, password: str) -> bytes:
         stream += block
     key = bytes(a ^ b for a, b in zip(masked, stream, strict=False))
     if not hmac.compare_digest(_sha1(_utf16(password) + key), digest):
-        raise KeystoreError("the password of its key is another one")
+        raise KeystoreError("the password of its key is wrong")
     return key
 
 
@@ -128,7 +128,7 @@ def _octets(protected: bytes) -> bytes:
     found = protected.find(_PROTECTED, 0, 64)
     at = protected.find(b"\x04", found + len(_PROTECTED)) if found >= 0 else -1
     if at < 0:
-        raise KeystoreError("its key is protected in another way")
+        raise KeystoreError("its key is encrypted with an unknown algorithm")
     rest = _Bytes(protected)
     rest.take(at + 1)
     size = rest.take(1)[0]

@@ -54,9 +54,9 @@ class FourLetterWord:
         if self.outcome is not None:
             return
         if _REFUSED in self._data:
-            self.outcome = Alive(said=f'it lives, "{WORD.decode()}" is not on its whitelist')
+            self.outcome = Alive(said=f'it is alive, but "{WORD.decode()}" is not on its whitelist')
         elif _NOT_SERVING in self._data:
-            self.outcome = Alive(said="it lives and serves nobody: it has no quorum", serves=False)
+            self.outcome = Alive(said="it is alive, but has no quorum", serves=False)
         elif len(self._data) >= _LARGEST or not _may_be_ours(self._data):
             self.outcome = NotAlive(said="something other than ZooKeeper answers")
         elif b"Node count:" in self._data:

@@ -46,7 +46,7 @@ def test_a_key_with_a_password_of_its_own(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("store", "key", "said"),
-    [("another", KEY, "password is another"), (STORE, "another", "password of its key"), (STORE, None, "of its key")],
+    [("another", KEY, "password is wrong"), (STORE, "another", "password of its key"), (STORE, None, "of its key")],
 )
 def test_wrong_passwords(folder: Path, store: str, key: str | None, said: str) -> None:
     with pytest.raises(KeystoreError, match=said) as raised:

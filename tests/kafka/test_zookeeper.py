@@ -29,8 +29,8 @@ def told(data: bytes, size: int) -> Alive | NotAlive | None:
     ("data", "expected"),
     [
         (SRVR, Alive(said="ZooKeeper 3.9.3 answers, standalone", mode="standalone")),
-        (REFUSED, Alive(said='it lives, "srvr" is not on its whitelist')),
-        (NOT_SERVING, Alive(said="it lives and serves nobody: it has no quorum", serves=False)),
+        (REFUSED, Alive(said='it is alive, but "srvr" is not on its whitelist')),
+        (NOT_SERVING, Alive(said="it is alive, but has no quorum", serves=False)),
         (b"", NotAlive(said="it closed without an answer", closed=True)),
         (b"Zookeeper", NotAlive(said="it closed within its answer")),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", NotAlive(said="something other than ZooKeeper answers")),

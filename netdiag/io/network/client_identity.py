@@ -130,9 +130,9 @@ def _own(store: Store) -> tuple[tuple[bytes, ...], bytes]:
 
 def _unreadable(setting: str, store: Store, error: Exception) -> InputError:
     """What is wrong; of the library's words none are passed on, they might quote what was read."""
-    why = str(error) if isinstance(error, KeystoreError) else "its password is another one, or it is damaged"
+    why = str(error) if isinstance(error, KeystoreError) else "the password is wrong, or the keystore is damaged"
     if store.type is StoreType.PEM:
-        why = "it is no PEM of what it should hold, or its password is another one"
+        why = "it is not PEM with what it should hold, or the password is wrong"
     return InputError(f"the {store.type} of {setting} cannot be opened: {why}", where=store.location)
 
 
