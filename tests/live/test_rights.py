@@ -19,10 +19,10 @@ _TOP = Path(__file__).resolve().parents[2]
 _LOOK = """
 import json, sys
 from netdiag.deployment.model.contact import Address
-from netdiag.io.engine.live_deployment import look
+from netdiag.io.engine.live_deployment import read_live
 from netdiag.io.network.observation import observe
 
-live = look(host=sys.argv[1], project=sys.argv[2])
+live = read_live(host=sys.argv[1], project=sys.argv[2])
 observed = observe(live.vantages, [Address(host="localhost", port=9092)])
 skipped = (*live.skipped, *observed.skipped)
 print(json.dumps({
