@@ -11,7 +11,7 @@
 
 It asks, one question at a time: ApiVersions, Metadata (without topics), DescribeCluster where it is offered, and "who
 are you?" (see `questions`). `waiting_for` says which answer is due. Whatever the endpoint sends ends in an `Answered`
-or a `Failed`, never in an exception: what a stranger does wrong is an observation. Once Metadata is answered the
+or a `Failed`, never in an exception: what an endpoint does wrong is an observation. Once Metadata is answered the
 outcome is `Answered`, and what could not be learned after it is unknown with a reason. Wrong use raises
 `LocalProtocolError`. Memory is bounded by `LARGEST_ANSWER` and `MOST_VALUES`; texts are kept as they came, control
 characters too, but cut to `questions.LONGEST_TEXT` characters.
@@ -304,18 +304,18 @@ class Conversation:
             detail = f"it answers request {got}, asked was {self._correlation_id}"
             self._break_off(detail, FailureKind.NOT_KAFKA)
             return
-        stranger = who_answers_frame(frame, self._asked[4:])
+        protocol = who_answers_frame(frame, self._asked[4:])
         detail = {
             OtherProtocol.ECHO: "it sends back what it is sent",
             OtherProtocol.ZOOKEEPER: "it answers as ZooKeeper does",
-        }.get(stranger, "it sends what looks like a frame and answers no request")
-        self._break_off(detail, FailureKind.NOT_KAFKA, speaks=stranger.value)
+        }.get(protocol, "it sends what looks like a frame and answers no request")
+        self._break_off(detail, FailureKind.NOT_KAFKA, speaks=protocol.value)
 
     def _impossible_size(self, error: FrameError) -> None:
-        stranger, what = who_answers(self._frames.pending)
-        kind = FailureKind.TLS if stranger is OtherProtocol.TLS else FailureKind.NOT_KAFKA
-        speaks = what if stranger is OtherProtocol.TEXT else stranger.value
-        why = f": {error}" if stranger is OtherProtocol.BINARY else ""
+        protocol, what = who_answers(self._frames.pending)
+        kind = FailureKind.TLS if protocol is OtherProtocol.TLS else FailureKind.NOT_KAFKA
+        speaks = what if protocol is OtherProtocol.TEXT else protocol.value
+        why = f": {error}" if protocol is OtherProtocol.BINARY else ""
         self._break_off(f"it answers {self._waiting_for} with {what}{why}", kind, speaks=speaks)
 
     def _break_off(

@@ -45,7 +45,7 @@ from netdiag.values import dataclass
 SCRAM_MECHANISMS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 FEWEST_ITERATIONS = 4096
 MOST_ITERATIONS = 65_536
-"""Kafka allows 16,384; a stranger must not keep us counting."""
+"""Kafka allows 16,384; a server must not keep a client counting."""
 _LONGEST = 4096
 _HEADER = "n,,"
 
@@ -216,8 +216,8 @@ class Login:
                 if self.outcome is not None:
                     return
         except FrameError:
-            stranger, what = who_answers(self._frames.pending)
-            by = RefusedBy.TLS if stranger is OtherProtocol.TLS else RefusedBy.NOT_KAFKA
+            protocol, what = who_answers(self._frames.pending)
+            by = RefusedBy.TLS if protocol is OtherProtocol.TLS else RefusedBy.NOT_KAFKA
             self._refused(by, f"it answers SaslHandshake with {what}")
         except RemoteProtocolError as error:
             self._refused(RefusedBy.NOT_KAFKA, f"its SASL answer cannot be read, {error}")

@@ -7,7 +7,7 @@
 
 One version is offered at a time, so that the answer tells whether the server speaks it. Up to TLS 1.2 certificates and
 the wish for a client's go in clear (RFC 5246, 7.4); in TLS 1.3 only the server's choice does (RFC 8446, 4.1.3). Nothing
-is proven by this: who connects in earnest checks. Bytes and certificates of a stranger are bounded.
+is proven by this: who connects in earnest checks. Bytes and certificates of a server are bounded.
 """
 
 import struct

@@ -6,7 +6,7 @@ from netdiag.kafka.other_protocols import OtherProtocol, who_answers, who_answer
 
 
 @pytest.mark.parametrize(
-    ("first", "stranger", "words"),
+    ("first", "protocol", "words"),
     [
         (b"\x15\x03\x03\x00\x02\x02\x46", OtherProtocol.TLS, "a TLS alert"),
         (b"\x16\x03\x01\x00", OtherProtocol.TLS, "a TLS handshake"),
@@ -18,8 +18,8 @@ from netdiag.kafka.other_protocols import OtherProtocol, who_answers, who_answer
         (b"", OtherProtocol.BINARY, "bytes that start with "),
     ],
 )
-def test_first_bytes(first: bytes, stranger: OtherProtocol, words: str) -> None:
-    assert who_answers(first) == (stranger, words)
+def test_first_bytes(first: bytes, protocol: OtherProtocol, words: str) -> None:
+    assert who_answers(first) == (protocol, words)
 
 
 def test_frames() -> None:

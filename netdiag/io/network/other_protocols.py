@@ -55,8 +55,8 @@ async def plaintext_instead(
 
 async def _http(channel: socket.socket, target: Target, until: float) -> Failed | None:
     first = await _answer(channel, _HTTP, until)
-    stranger, what = who_answers(first)
-    if not first or stranger is not OtherProtocol.TEXT:
+    protocol, what = who_answers(first)
+    if not first or protocol is not OtherProtocol.TEXT:
         return None
     return Failed(
         reason=Reason.NOT_KAFKA, because=f"{target} answers with {what}", ip=target.ip, mechanism=Mechanism.NOT_KAFKA

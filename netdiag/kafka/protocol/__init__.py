@@ -3,7 +3,7 @@
     from netdiag.kafka import protocol as wire
 
     frame = wire.encode_request(3, 12, correlation_id=7, client_id="netdiag", body={"topics": ()})
-    for message in wire.FrameSplitter(largest=1 << 20).feed(bytes_from_a_stranger):
+    for message in wire.FrameSplitter(largest=1 << 20).feed(received_bytes):
         answer = wire.decode_response(message, api_key=3, api_version=12)
         answer.body.value["brokers"][0]["host"]
 

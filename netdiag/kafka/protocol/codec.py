@@ -313,9 +313,9 @@ def _write_struct(out: bytearray, shape: Layout, value: Mapping[str, Any]) -> No
     if not isinstance(value, Mapping):
         raise EncodeError(f"a struct is needed, not {type(value).__name__}")
     names = {field.name for field in (*shape.fields, *shape.tagged.values())}
-    strangers = value.keys() - names - ({UNKNOWN_TAGS} if shape.flexible else set())
-    if strangers:
-        raise EncodeError(f"no field '{min(strangers)}' in this version")
+    unknown = value.keys() - names - ({UNKNOWN_TAGS} if shape.flexible else set())
+    if unknown:
+        raise EncodeError(f"no field '{min(unknown)}' in this version")
     for field in shape.fields:
         _write_named(out, field, value.get(field.name, field.default))
     if shape.flexible:
