@@ -5,7 +5,6 @@ Source: draft-ietf-opsawg-pcapng.
 """
 
 import struct
-import sys
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -115,6 +114,3 @@ _END_OF_OPTIONS = struct.pack("=HH", 0, 0)
 def _block(kind: int, body: bytes) -> bytes:
     size = struct.pack("=I", len(body) + 12)
     return struct.pack("=I", kind) + size + body + size
-
-
-NATIVE = "<" if sys.byteorder == "little" else ">"

@@ -291,11 +291,6 @@ class Ring:
             at += step
 
 
-def names_of_links(namespace: Namespace) -> dict[int, str]:
-    """The links of a namespace by index."""
-    return dict(namespace.run(socket.if_nameindex))
-
-
 def _open(namespace: Namespace) -> socket.socket:
     try:
         # With protocol 0 it gets nothing until it is bound.
