@@ -187,6 +187,9 @@ class BrokerConfig:
         """
         if self.mode is Mode.REDPANDA:
             return redpanda.protocols(self.value(redpanda.PROTOCOLS), self.listeners)
+        if self.is_unknown("listener.security.protocol.map"):
+            # Whatever the map says of other names, these keep their meaning in any sensible one.
+            return {protocol: protocol for protocol in SECURITY_PROTOCOLS}
         if "listener.security.protocol.map" in self.settings:
             return {e.listener: e.protocol for e in self.protocol_map_entries if isinstance(e, MapEntry)}
         return self._default_map()

@@ -172,7 +172,7 @@ def test_members_are_called_by_service_only_where_that_is_unique() -> None:
         ("confluentinc/cp-kafka:7.9.2", ("sh", "-c", "sleep 5 && /etc/confluent/docker/run"), (), True),
         ("confluentinc/cp-kafka:7.9.2", (), ("kafka-topics", "--list"), False),
         ("confluentinc/cp-zookeeper:7.9.2", (), ("/etc/confluent/docker/run",), False),
-        ("nginx", (), ("/etc/kafka/docker/run",), False),
+        ("nginx", (), ("nginx", "-g", "daemon off;"), False),
     ],
 )
 def test_what_runs_kafka(image: str, entrypoint: tuple[str, ...], command: tuple[str, ...], expected: bool) -> None:

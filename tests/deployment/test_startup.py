@@ -13,6 +13,7 @@ from netdiag.deployment.prediction.reachability import predict
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.startup import Line, command_lines, mounted_file, read_properties
 from netdiag.findings import FileLocation, Severity
+from netdiag.kafka.images.reference import Sign
 from netdiag.rules.declared import check_deployment
 
 TEXT = """\
@@ -340,3 +341,57 @@ def test_a_replaced_line_and_an_unused_variable_are_noted_at_the_variable() -> N
     assert "KAFKA_NODE_ID of kafka overrides node.id in the mounted server.properties" in note.message
     assert isinstance(note.location, FileLocation)
     assert note.location.line == 6
+
+
+SCRIPTED = """\
+services:
+  kafka:
+    image: confluentinc/cp-kafka:7.9.2
+    command: {command}
+    {ports}
+    environment:
+      KAFKA_BROKER_ID: 1
+      KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+    volumes: ["./run.sh:/run.sh"]
+"""
+STARTS = b"#!/bin/sh\nexport A=b\nexec /etc/confluent/docker/run\n"
+PORTS = 'ports: ["9092:9092"]'
+
+
+@pytest.mark.parametrize(
+    ("script", "ports", "sign", "listens"),
+    [
+        (None, PORTS, Sign.SCRIPT, None),
+        (None, "tty: true", None, None),
+        (STARTS, PORTS, Sign.IMAGE, "PLAINTEXT://0.0.0.0:9092"),
+        (STARTS, "tty: true", Sign.IMAGE, "PLAINTEXT://0.0.0.0:9092"),
+        (b'#!/bin/sh\nsleep 5\nexec "$@"\n', PORTS, Sign.SCRIPT, None),
+        (b"#!/bin/sh\nkafka-topics --create\n", PORTS, None, None),
+    ],
+)
+@pytest.mark.parametrize("command", ["/run.sh", "bash -e /run.sh now", "[tini, --, /run.sh]"])
+def test_a_script_in_the_place_of_the_image_s_own(
+    command: str, script: bytes | None, ports: str, sign: Sign | None, listens: str | None
+) -> None:
+    project = load(Source("compose.yml", SCRIPTED.format(command=command, ports=ports)))
+    brokers = from_compose(project, read=lambda path: script if path.endswith("run.sh") else None).brokers
+    assert [(broker.sign, broker.config.value("listeners")) for broker in brokers] == (
+        [(sign, listens)] if sign else []
+    )
+
+
+def test_kafka_on_a_machine_that_is_no_image_of_it() -> None:
+    text = """\
+services:
+  kafka:
+    image: ubuntu:22.04
+    command: /opt/kafka/bin/kafka-server-start.sh /opt/kafka/server.properties
+    volumes: ["./server.properties:/opt/kafka/server.properties"]
+"""
+    project = load(Source("compose.yml", text))
+    (broker,) = from_compose(project).brokers
+    assert (broker.sign, broker.is_partial) == (Sign.COMMAND, True)
+    (broker,) = from_compose(project, read=lambda path: b"advertised.listeners=A://kafka:9092\n").brokers
+    assert [entry.endpoint.host for entry in broker.config.advertised_listeners] == ["kafka"]
+    assert not broker.is_partial

@@ -76,6 +76,11 @@ def _moved_image(stack: Stack) -> Iterable[Place]:
             yield (name,)
 
 
+def _own_image(stack: Stack) -> Iterable[Place]:
+    stack.services[B1].image = "registry.example/our-kafka:1.4"
+    yield (B1,)
+
+
 def _zookeeper_image(stack: Stack) -> Iterable[Place]:
     stack.services[B1].image = stack.services["zookeeper"].image
     yield (B1,)
@@ -144,6 +149,7 @@ IMAGES: tuple[Defect, ...] = (
     ),
     defect("cluster-id-inconsistent", "made-up", _without_cluster_id, where=lambda s: s.name == "bitnami-combined-3"),
     defect("image-gone", "moved", _moved_image, where=lambda s: s.name.startswith("bitnami-combined")),
+    defect("broker-assumed", "own-image", _own_image, where=_family("apache", "confluent", "bitnami")),
     defect(
         "image-not-kafka",
         "zookeeper",

@@ -14,6 +14,7 @@ from netdiag.config.document import Facts
 from netdiag.deployment.model.platform import Platform
 from netdiag.findings import Edit, Location
 from netdiag.kafka.broker_config import BrokerConfig, Mode
+from netdiag.kafka.images.reference import Sign
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry
 from netdiag.values import dataclass
@@ -246,7 +247,7 @@ class ConfigFile:
 class Broker:
     """A member that runs Kafka (broker, controller or both), with the values that configure it.
 
-    `is_partial` is one that a file configures which nobody here can read.
+    `is_partial` is one that a file configures which nobody here can read. `sign` is what it is recognised by.
     """
 
     member: Member
@@ -254,6 +255,7 @@ class Broker:
     declared: Mapping[str, DeclaredValue]
     config_file: ConfigFile | None = None
     is_partial: bool = False
+    sign: Sign = Sign.IMAGE
 
     @property
     def name(self) -> str:

@@ -30,14 +30,24 @@ from netdiag.deployment.sources.client_settings import (
 from netdiag.deployment.sources.compose_text import ComposeServiceEditor, ComposeValue
 from netdiag.deployment.sources.images import built_service
 from netdiag.deployment.sources.redpanda import redpanda_broker, starts_redpanda, with_clusters
-from netdiag.deployment.sources.startup import with_mounted_file, with_unknown_file
+from netdiag.deployment.sources.startup import mounted_file, with_mounted_file, with_unknown_file
 from netdiag.findings import FileLocation
 from netdiag.kafka.broker_config import BrokerConfig, Mode, broker_config
-from netdiag.kafka.images.reference import ImageFamily, ImageReference, parse_image, runs_broker
+from netdiag.kafka.images.reference import (
+    ImageFamily,
+    ImageReference,
+    Sign,
+    parse_image,
+    script_of,
+    sign_of_broker,
+    starts_broker,
+)
 from netdiag.kafka.images.settings import Launch, Provenance, image_default
 
 # The key of the engine's own network; no compose file can declare it under this name.
 DEFAULT_BRIDGE = "(default bridge)"
+# A script that ends so runs what the image would have run.
+_RUNS_ITS_ARGUMENTS = '"$@"'
 # What Go reads as false.
 _GO_FALSE = frozenset({"false", "f", "0"})
 
@@ -66,7 +76,7 @@ def from_compose(
         [
             with_unknown_file(broker) if name in changed else broker
             for name, service in project.services.items()
-            if runs_kafka(service)
+            if runs_kafka(service, read)
             for broker in [_broker(service, members[name], read)]
         ]
     )
@@ -95,13 +105,31 @@ def from_compose(
     )
 
 
-def runs_kafka(service: Service) -> bool:
-    """Whether a service starts a broker: by its image, unless its command is replaced by something else."""
+def runs_kafka(service: Service, read: ReadFile = no_files) -> bool:
+    """Whether a service starts a broker: by its image, unless its command is replaced by something else.
+
+    `read` gives the bytes of a script that is mounted in its place.
+    """
     if service.image is not None and parse_image(service.image.value).family is ImageFamily.REDPANDA:
         return starts_redpanda(service)
+    return _sign(service, read) is not None
+
+
+def _sign(service: Service, read: ReadFile) -> Sign | None:
+    """What tells that a service starts a broker; a script of its own that can be read is read."""
     overrides = (_joined(part) for part in (service.entrypoint, service.command) if part is not None)
     image = service.image.value if service.image else ""
-    return runs_broker(image, " ".join(filter(None, overrides)), _environment(service))
+    command = " ".join(filter(None, overrides))
+    environment = _environment(service)
+    sign = sign_of_broker(image, command, environment, is_published=bool(service.ports))
+    path = script_of(command)
+    script = mounted_file(service, path, read) if path is not None else None
+    if script is None or script.source is None:
+        return sign
+    text = script.source.data.decode(errors="replace")
+    if starts_broker(text):
+        return sign_of_broker(image, "", environment)
+    return sign if _RUNS_ITS_ARGUMENTS in text else None
 
 
 def _member(project: Project, service: Service) -> Member:
@@ -212,16 +240,24 @@ def _broker(service: Service, member: Member, read: ReadFile) -> Broker:
         return redpanda_broker(service, member, read)
     variables = service.environment
     made = _config_of_visible_variables if service.lacks_env_file else broker_config
+    sign = _sign(service, read) or Sign.IMAGE
+    image = parse_image(member.image)
+    if sign is Sign.SCRIPT:
+        # The script may change whatever the image would do.
+        image = replace(image, family=ImageFamily.OTHER)
     broker = Broker(
         member=member,
-        config=made(parse_image(member.image), _environment(service), _launch(service)),
+        config=made(image, _environment(service), _launch(service)),
         declared={
             name: ComposeValue(variable=name, text=v.value, replaced=_contradicted_entries(service, v))
             for name, v in variables.items()
             if v.value is not None
         },
+        sign=sign,
     )
-    return with_mounted_file(broker, service, read)
+    found = with_mounted_file(broker, service, read)
+    is_told = found.config_file is not None or sign not in (Sign.COMMAND, Sign.NAME)
+    return found if is_told else with_unknown_file(found)
 
 
 def _config_of_visible_variables(

@@ -29,7 +29,7 @@ from netdiag.engine.container import Container, ContainerState, EndpointSettings
 from netdiag.engine.network import EngineNetwork
 from netdiag.findings import ContainerLocation, Edit
 from netdiag.kafka.broker_config import broker_config
-from netdiag.kafka.images.reference import ImageFamily, parse_image, runs_broker
+from netdiag.kafka.images.reference import ImageFamily, Sign, parse_image, sign_of_broker
 from netdiag.kafka.images.settings import Launch
 from netdiag.linux.sockets import ListeningSocket
 
@@ -127,7 +127,12 @@ def runs_kafka(container: Container) -> bool:
     command = " ".join((*container.entrypoint, *container.command))
     if parse_image(container.image).family is ImageFamily.REDPANDA:
         return container_flags(container) is not None
-    return bool(command) and runs_broker(container.image, command, container.environment)
+    return bool(command) and _sign(container, command) is not None
+
+
+def _sign(container: Container, command: str) -> Sign | None:
+    is_published = bool(container.requested_ports)
+    return sign_of_broker(container.image, command, container.environment, is_published=is_published)
 
 
 def _is_named(container: Container, names: Sequence[str]) -> bool:

@@ -64,6 +64,15 @@ _STARTS_BROKER = regex(
     r"kafka-server-start|/etc/confluent/docker/run|/etc/kafka/docker/run|start-kafka"
     r"|/opt/bitnami/scripts/kafka/(?:entrypoint|run)\.sh|setup-and-run|^(?:/docker-entrypoint\.sh )?start$"
 )
+# The same for a machine with Kafka on it that is no image of Kafka.
+_STARTS_KAFKA = regex(r"kafka-server-start(?:\.sh)?\b")
+# A command that is a script in a file, behind an init and a shell or not; what is written out in the command was read.
+_SCRIPT = regex(
+    r"(?:\S*(?:tini|dumb-init)\s+(?:-\S+\s+)*)?(?:(?:\S*/)?(?:ba|da|a)?sh\s+(?:-[eux]+\s+)*)?"
+    r"(?P<path>\.{0,2}/\S*[^\s/])(?:\s|$)"
+)
+_JOB = regex(r"topic|init|setup|create|wait|health|test|sleep|tail|java$")
+_CALLED_KAFKA = frozenset({"kafka", "kafka-broker", "kafka-server"})
 _REPOSITORIES = {
     "apache/kafka": ImageFamily.APACHE,
     "apache/kafka-native": ImageFamily.APACHE,
@@ -125,28 +134,69 @@ _DEBEZIUM = {
 }
 
 
-def runs_broker(image: str, command: str, environment: Mapping[str, str | None] | None = None) -> bool:
-    """Whether a container of this image runs a broker; `command` replaces the image's own, empty where none does.
+class Sign(Enum):
+    """What tells that a container runs a broker."""
 
-    Init jobs and shells are often started from a broker's image. Of an image that is not known, the variables tell.
+    IMAGE = "a known image, started in its own way"
+    COMMAND = "an unknown image, started as Kafka is"
+    SCRIPT = "a script of somebody's own, and variables of a broker"
+    VARIABLES = "an unknown image, and variables of a broker"
+    NAME = "an unknown image that is called kafka"
+
+
+def runs_broker(
+    image: str, command: str, environment: Mapping[str, str | None] | None = None, *, is_published: bool = False
+) -> bool:
+    """Whether a container of this image runs a broker, or looks like it."""
+    return sign_of_broker(image, command, environment, is_published=is_published) is not None
+
+
+def sign_of_broker(
+    image: str, command: str, environment: Mapping[str, str | None] | None = None, *, is_published: bool = False
+) -> Sign | None:
+    """What tells that a container of this image runs a broker; None where nothing does.
+
+    `command` replaces the image's own, empty where none does; `is_published`: whether ports of it are. Init jobs and
+    shells are often started from a broker's image, and share its variables: a script that is not known is a broker's
+    only where a port is published, and so is what has no more than the name of one.
     """
     reference = parse_image(image)
     variables = environment or {}
+    name = reference.repository.rpartition("/")[2]
+    is_beside = reference.family is ImageFamily.OTHER and _BESIDE.search(name)
+    if reference.family is ImageFamily.CONFLUENT_ZOOKEEPER or is_beside:
+        return None
     if command and _STARTS_BROKER.search(command) is None:
-        return False
+        path = script_of(command)
+        is_own = path is not None and is_published and not _JOB.search(path.rpartition("/")[2])
+        return Sign.SCRIPT if is_own and unknown.telling_variable(variables) else None
     match reference.family:
-        case ImageFamily.CONFLUENT_ZOOKEEPER | ImageFamily.REDPANDA:
+        case ImageFamily.REDPANDA:
             # Of Redpanda the flags tell.
-            return False
+            return None
         case ImageFamily.STRIMZI:
-            return bool(command)
+            return Sign.IMAGE if command else None
         case ImageFamily.FAST_DATA_DEV:
-            return fast_data_dev.starts_broker(variables)
+            return Sign.IMAGE if fast_data_dev.starts_broker(variables) else None
         case ImageFamily.OTHER:
-            name = reference.repository.rpartition("/")[2]
-            return unknown.looks_like_broker(variables) and not _BESIDE.search(name)
+            if unknown.telling_variable(variables):
+                return Sign.VARIABLES
+            if _STARTS_KAFKA.search(command):
+                return Sign.COMMAND
+            return Sign.NAME if name in _CALLED_KAFKA and is_published and not command else None
         case _:
-            return True
+            return Sign.IMAGE
+
+
+def script_of(command: str) -> str | None:
+    """The path of the script that a command is, where it is one that starts no broker by its name."""
+    match = _SCRIPT.match(command)
+    return match["path"] if match is not None and _STARTS_BROKER.search(command) is None else None
+
+
+def starts_broker(script: str) -> bool:
+    """Whether a script starts a broker as images do."""
+    return _STARTS_BROKER.search(script) is not None
 
 
 def parse_image(text: str) -> ImageReference:

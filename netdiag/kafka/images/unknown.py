@@ -1,7 +1,7 @@
-"""Images that netdiag does not know, with variables of a broker: what they set is known, the rest is not.
+"""Images and start scripts that netdiag does not know, with the variables of a broker: what they set is taken as set.
 
-Images for Kafka without end take KAFKA_X_Y for the property x.y. Where both lists of listeners are given that way, they
-are the broker's, whatever its start script does beside; nothing else is taken for granted.
+Nearly all images of Kafka take KAFKA_X_Y, or KAFKA_CFG_X_Y, for the property x.y; old ones take a host and a port to
+advertise. Nothing else is taken for granted: a property that no variable sets is unknown, not Kafka's default.
 """
 
 from collections.abc import Mapping
@@ -16,23 +16,55 @@ from netdiag.kafka.images.settings import (
 )
 from netdiag.kafka.listeners import Voter, parse_listeners, parse_voters, well_formed
 
-_LISTS = ("KAFKA_LISTENERS", "KAFKA_ADVERTISED_LISTENERS")
+_CFG = "KAFKA_CFG_"
+# Host and port to advertise: those that start-kafka.sh of wurstmeister/kafka and its many copies take, and those of
+# spotify/kafka.
+_ADDRESSES = (("KAFKA_ADVERTISED_HOST_NAME", "KAFKA_ADVERTISED_PORT"), ("ADVERTISED_HOST", "ADVERTISED_PORT"))
+_IDENTITIES = ("process.roles", "node.id", "broker.id", "zookeeper.connect", "controller.quorum.voters")
 
 
-def looks_like_broker(environment: Mapping[str, str | None]) -> bool:
-    """Whether the variables are those of a broker: both of its listener lists are given."""
-    return all("://" in (environment.get(name) or "") for name in _LISTS)
+def telling_variable(environment: Mapping[str, str | None]) -> str | None:
+    """The variable that only a broker has: its advertised listeners or address, or listeners beside an id or a role."""
+    for prefix in ("KAFKA_", _CFG):
+        if "://" in (environment.get(f"{prefix}ADVERTISED_LISTENERS") or ""):
+            return f"{prefix}ADVERTISED_LISTENERS"
+        identities = (prefix + name.replace(".", "_").upper() for name in _IDENTITIES)
+        if "://" in (environment.get(f"{prefix}LISTENERS") or "") and any(map(environment.get, identities)):
+            return f"{prefix}LISTENERS"
+    host, _ = _address(environment)
+    return host
 
 
 def settings(environment: Mapping[str, str | None]) -> ImageSettings:
     """The properties that the variables set, on top of an unknown file."""
-    if not looks_like_broker(environment):
+    if telling_variable(environment) is None:
         return ImageSettings()
-    given: dict[str, Setting] = dotted_settings_from(environment, prefix="KAFKA_", excluded=frozenset())
+    prefix = _CFG if any(name.startswith(_CFG) for name in environment) else "KAFKA_"
+    given: dict[str, Setting] = dotted_settings_from(environment, prefix=prefix, excluded=frozenset())
+    if "advertised.listeners" not in given:
+        given |= _advertised(environment)
     unknown = dict.fromkeys(name for name in KRAFT_PROPERTIES if name not in given)
     if "zookeeper.connect" in given:
         unknown.pop("process.roles", None)
     return ImageSettings(settings=with_defaults({**_from_voters(given), **given}, unknown))
+
+
+def _address(environment: Mapping[str, str | None]) -> tuple[str | None, str]:
+    """The variable of the host to advertise, where there is one, and the port."""
+    for host, port in _ADDRESSES:
+        if environment.get(host):
+            return host, environment.get(port) or "9092"
+    return None, ""
+
+
+def _advertised(environment: Mapping[str, str | None]) -> dict[str, Setting]:
+    """The listener that a host and a port to advertise make."""
+    variable, port = _address(environment)
+    if variable is None:
+        return {}
+    value = f"PLAINTEXT://{environment[variable]}:{port}"
+    name = "advertised.listeners"
+    return {name: Setting(name=name, value=value, variable=variable, provenance=Provenance.DERIVED)}
 
 
 def _from_voters(given: Mapping[str, Setting]) -> dict[str, Setting]:
@@ -45,7 +77,7 @@ def _from_voters(given: Mapping[str, Setting]) -> dict[str, Setting]:
     if voters is None or number is None:
         return {}
     own = [v for v in parse_voters(voters.value or "") if isinstance(v, Voter) and str(v.node_id) == number.value]
-    listeners = well_formed(parse_listeners(given["listeners"].value or ""))
+    listeners = well_formed(parse_listeners(given["listeners"].value or "")) if "listeners" in given else ()
     names = [e.endpoint.listener for e in listeners if own and e.endpoint.port == own[0].port]
     if len(names) != 1:
         return {}

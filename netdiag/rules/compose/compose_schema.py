@@ -7,13 +7,13 @@ checks the rest of the file anyway.
 Bad:
     services:
       kafka:
-        image: example/kafka:1
+        image: example/app:1
         ports: 9092  # <- here
 
 Good:
     services:
       kafka:
-        image: example/kafka:1
+        image: example/app:1
         ports: ["9092:9092"]
 
 Seen: validating compose.yml: services.kafka.ports must be a array

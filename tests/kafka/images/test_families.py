@@ -107,16 +107,35 @@ VOTER: dict[str, str | None] = {"KAFKA_NODE_ID": "1", "KAFKA_CONTROLLER_QUORUM_V
 
 
 @pytest.mark.parametrize(
-    ("environment", "broker"),
+    ("environment", "variable"),
     [
-        (LISTS, True),
-        ({"KAFKA_LISTENERS": "A://:9092"}, False),
-        ({**LISTS, "KAFKA_LISTENERS": None}, False),
-        ({"KAFKA_LISTENERS": "events", "KAFKA_ADVERTISED_LISTENERS": "no"}, False),
+        (LISTS, "KAFKA_ADVERTISED_LISTENERS"),
+        ({"KAFKA_LISTENERS": "A://:9092"}, None),
+        ({"KAFKA_LISTENERS": "A://:9092", "KAFKA_NODE_ID": "1"}, "KAFKA_LISTENERS"),
+        ({**LISTS, "KAFKA_LISTENERS": None}, "KAFKA_ADVERTISED_LISTENERS"),
+        ({"KAFKA_LISTENERS": "events", "KAFKA_ADVERTISED_LISTENERS": "no"}, None),
+        ({"KAFKA_CFG_ADVERTISED_LISTENERS": "A://kafka:9092"}, "KAFKA_CFG_ADVERTISED_LISTENERS"),
+        ({"KAFKA_ADVERTISED_HOST_NAME": "kafka"}, "KAFKA_ADVERTISED_HOST_NAME"),
+        ({"ADVERTISED_HOST": "10.0.0.1", "ADVERTISED_PORT": "9092"}, "ADVERTISED_HOST"),
+        ({"ADVERTISED_HOST": ""}, None),
     ],
 )
-def test_what_looks_like_a_broker(environment: dict[str, str | None], broker: bool) -> None:
-    assert unknown.looks_like_broker(environment) is broker
+def test_the_variable_that_tells_a_broker(environment: dict[str, str | None], variable: str | None) -> None:
+    assert unknown.telling_variable(environment) == variable
+
+
+@pytest.mark.parametrize(
+    ("environment", "advertised"),
+    [
+        ({"KAFKA_CFG_ADVERTISED_LISTENERS": "A://kafka:9092", "KAFKA_HEAP_OPTS": "-Xmx1G"}, "A://kafka:9092"),
+        ({"KAFKA_ADVERTISED_HOST_NAME": "kafka", "KAFKA_ADVERTISED_PORT": "29092"}, "PLAINTEXT://kafka:29092"),
+        ({"ADVERTISED_HOST": "10.0.0.1"}, "PLAINTEXT://10.0.0.1:9092"),
+    ],
+)
+def test_what_unknown_images_advertise(environment: dict[str, str | None], advertised: str) -> None:
+    made = unknown.settings(environment).settings
+    assert made["advertised.listeners"].value == advertised
+    assert made["listeners"].value is None
 
 
 def test_a_voter_is_a_controller_and_advertises_as_a_broker() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.kafka.images.reference import ImageFamily, parse_image, runs_broker
+from netdiag.kafka.images.reference import ImageFamily, Sign, parse_image, runs_broker, sign_of_broker
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,37 @@ def test_what_runs_a_broker(image: str, command: str, runs: bool) -> None:
 def test_of_an_unknown_image_the_variables_tell(image: str, runs: bool) -> None:
     environment = {"KAFKA_LISTENERS": "A://:9092", "KAFKA_ADVERTISED_LISTENERS": "A://kafka:9092"}
     assert runs_broker(image, "", environment) is runs
-    assert runs_broker(image, "") is False
+    assert runs_broker("example/app", "") is False
+
+
+ADVERTISED = {"KAFKA_ADVERTISED_LISTENERS": "A://kafka:9092"}
+
+
+@pytest.mark.parametrize(
+    ("image", "command", "environment", "is_published", "sign"),
+    [
+        ("confluentinc/cp-kafka:7.5.0", "", {}, False, Sign.IMAGE),
+        ("confluentinc/cp-kafka:7.5.0", "/scripts/run.sh", ADVERTISED, True, Sign.SCRIPT),
+        ("confluentinc/cp-kafka:7.5.0", "bash -ex /scripts/run.sh --now", ADVERTISED, True, Sign.SCRIPT),
+        ("confluentinc/cp-kafka:7.5.0", "/scripts/run.sh", ADVERTISED, False, None),
+        ("confluentinc/cp-kafka:7.5.0", "/scripts/run.sh", {}, True, None),
+        ("confluentinc/cp-kafka:7.5.0", "/scripts/create-topics.sh", ADVERTISED, True, None),
+        ("confluentinc/cp-kafka:7.5.0", "bash -c 'kafka-topics --list'", ADVERTISED, True, None),
+        ("example/kafka-ui", "/run.sh", ADVERTISED, True, None),
+        ("ubuntu:22.04", "/opt/kafka/bin/kafka-server-start.sh /opt/server.properties", {}, False, Sign.COMMAND),
+        ("ubuntu:22.04", "", {}, True, None),
+        ("example/anything", "", ADVERTISED, False, Sign.VARIABLES),
+        ("", "", {"KAFKA_ADVERTISED_HOST_NAME": "kafka"}, False, Sign.VARIABLES),
+        ("somebody/kafka:2", "", {}, True, Sign.NAME),
+        ("somebody/kafka:2", "", {}, False, None),
+        ("somebody/kafka:2", "sleep 5", {}, False, None),
+        ("somebody/kafka-tools", "", {}, False, None),
+    ],
+)
+def test_what_tells_a_broker(
+    image: str, command: str, environment: dict[str, str], is_published: bool, sign: Sign | None
+) -> None:
+    assert sign_of_broker(image, command, environment, is_published=is_published) is sign
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,96 @@
+"""A service looks like a Kafka broker, but netdiag does not know its image or start script.
+
+Why: The variables show what the broker is meant to do. What an unknown image or script adds to them, and which defaults
+it has, no file shows, so netdiag takes every other setting as unknown.
+
+Bad:
+    services:
+      kafka:  # <- here
+        image: registry.example/our-kafka:1.4
+        environment:
+          KAFKA_LISTENERS: PLAINTEXT://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+      zookeeper:
+        image: zookeeper:3.9
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_LISTENERS: PLAINTEXT://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+      zookeeper:
+        image: zookeeper:3.9
+
+Seen: nothing: the broker may run well
+
+Sources: kafka.Kafka; start-kafka.sh of wurstmeister/kafka; the table [images] of netdiag.toml.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.images.reference import Sign
+from netdiag.kafka.images.unknown import telling_variable
+
+ID = "broker-assumed"
+SEVERITY = Severity.NOTE
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for all services of an image that look like brokers by the same sign."""
+    groups: dict[tuple[Sign, str], list[Broker]] = {}
+    for broker in deployment.brokers:
+        if broker.sign is Sign.IMAGE or (broker.sign is Sign.COMMAND and broker.config_file and not broker.is_partial):
+            continue
+        groups.setdefault((broker.sign, broker.member.image), []).append(broker)
+    for first, *others in groups.values():
+        names = ", ".join(broker.name for broker in (first, *others))
+        looks = "look like Kafka brokers" if others else "looks like a Kafka broker"
+        yield Finding(
+            rule=ID,
+            severity=SEVERITY,
+            message=f"{names} {looks}: {_because(first, others)}",
+            location=first.member.where,
+            related=tuple(Related(location=b.member.where, message=f"so does {b.name}") for b in others),
+            why=_unknown(first),
+            hint=_hint(first),
+            service=first.name,
+        )
+
+
+def _because(broker: Broker, others: Sequence[Broker]) -> str:
+    match broker.sign:
+        case Sign.COMMAND:
+            return "the command starts Kafka"
+        case Sign.NAME:
+            return f'the image is called "{broker.member.image}"'
+        case _:
+            told = {telling_variable(each.member.variables) or "" for each in (broker, *others)}
+            return f"{' and '.join(sorted(told))} {'are' if len(told) > 1 else 'is'} set"
+
+
+def _unknown(broker: Broker) -> str:
+    match broker.sign:
+        case Sign.COMMAND:
+            return "the configuration file is not among these files, so the listeners are unknown"
+        case Sign.NAME:
+            return "netdiag does not know this image, and no variable tells its listeners"
+        case Sign.SCRIPT:
+            return "netdiag does not know what the start script changes, so it checks only what the variables set"
+        case _:
+            return "netdiag does not know the image, so it checks only what the variables set"
+
+
+def _hint(broker: Broker) -> str:
+    if broker.sign is Sign.COMMAND:
+        return "mount the properties file from the project's folder, so that netdiag can read it"
+    if broker.sign is Sign.SCRIPT:
+        return "mount the script from the project's folder, and let it end with the start script of the image"
+    if not broker.member.image:
+        return "set the image"
+    return "if it is built from an image that netdiag knows, name that one under [images] in netdiag.toml"
