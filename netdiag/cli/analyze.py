@@ -49,11 +49,11 @@ def analyze(
     form: Annotated[
         AnalysisFormat, Option("--format", "-f", help="text or json (docs/output.md).")
     ] = AnalysisFormat.TEXT,
-    out: Annotated[str | None, Option("--out", metavar="DIR", help="Write all tables there as Parquet.")] = None,
-    report: Annotated[
-        str | None, Option("--report", metavar="FILE", help="Write one HTML page to look at there.")
+    out: Annotated[
+        str | None, Option("--out", metavar="DIR", help="Write all tables to this folder as Parquet.")
     ] = None,
-    force: Annotated[bool, Option("--force", help="Replace what --out and --report name.")] = False,
+    report: Annotated[str | None, Option("--report", metavar="FILE", help="Write an HTML page to this file.")] = None,
+    force: Annotated[bool, Option("--force", help="Replace existing files of --out and --report.")] = False,
     since: Since = None,
     until: Until = None,
     client: CaptureClients = None,
@@ -61,33 +61,36 @@ def analyze(
     topic: CaptureTopics = None,
     port: CapturePorts = None,
     master: Annotated[
-        str, Option("--master", metavar="URL", help="Spark's master: this machine, or a cluster.")
+        str, Option("--master", metavar="URL", help="Spark's master. Default: this machine.")
     ] = "local[*]",
-    partitions: Annotated[int | None, Option("--partitions", min=1, max=10_000, help="How many tasks read.")] = None,
-    top: Annotated[int, Option("--top", min=1, max=1000, help="How many rows of each table text shows.")] = TOP,
+    partitions: Annotated[
+        int | None, Option("--partitions", min=1, max=10_000, help="Number of tasks that read captures.")
+    ] = None,
+    top: Annotated[int, Option("--top", min=1, max=1000, help="Rows of each table in the text.")] = TOP,
     fail_on: FailOn = Severity.ERROR,
     live: CaptureLive = False,
     host: CaptureHost = None,
     project: CaptureProject = None,
     follow: Annotated[
-        bool, Option("--follow", help="Take captures as they come into a folder, and go on where it stopped.")
+        bool,
+        Option(
+            "--follow", help="Read new captures in a folder as they arrive; a later run continues where this one stops."
+        ),
     ] = False,
     checkpoint: Annotated[
         str | None,
-        Option("--checkpoint", metavar="DIR", help="Where --follow keeps its state (OUT/.checkpoint)."),
+        Option("--checkpoint", metavar="DIR", help="The folder for the state of --follow (OUT/.checkpoint)."),
     ] = None,
     every: Annotated[
-        float | None, Option("--every", min=0.1, max=86_400, help="Seconds between two looks of --follow (10).")
+        float | None, Option("--every", min=0.1, max=86_400, help="With --follow: seconds between two batches (10).")
     ] = None,
-    once: Annotated[
-        bool, Option("--once", help="With --follow: take what is there, say what it says, and stop.")
-    ] = False,
+    once: Annotated[bool, Option("--once", help="With --follow: analyze what is there, then stop.")] = False,
     lateness: Annotated[
         float | None,
-        Option("--lateness", min=0, max=86_400, help="Seconds by which a file of --follow may come late (2)."),
+        Option("--lateness", min=0, max=86_400, help="With --follow: seconds by which a file may arrive late (2)."),
     ] = None,
 ) -> ExitStatus:
-    """Analyze packet captures with Spark: what is wrong, who talks how much to whom, how long it takes."""
+    """Analyze packet captures with Spark: what is wrong, who sends how much to whom, how long it takes."""
     console = console_of(context)
     if follow:
         _refuse_follow(files, out, report, once=once, force=force, live=live)
@@ -166,9 +169,9 @@ def _refuse_follow(
     if report is not None and not once:
         raise UsageError("--follow writes a --report only with --once", hint="add --once")
     if force:
-        raise UsageError("--force replaces tables and --follow adds to them", hint="leave one of them out")
+        raise UsageError("--force and --follow exclude each other", hint="leave one of them out")
     if live:
-        raise UsageError("--live tells what runs now, and --follow outlives it", hint="leave one of them out")
+        raise UsageError("--live and --follow exclude each other", hint="leave one of them out")
 
 
 class _BatchLines:
@@ -212,6 +215,6 @@ def _status(analysis: Analysis, fail_on: Severity) -> ExitStatus:
     if any(finding.severity.at_least(fail_on) for finding in analysis.findings):
         return ExitStatus.FINDINGS
     if not analysis.exchanges:
-        say("netdiag: there is no Kafka in these captures that can be read")
+        say("netdiag: these captures contain no readable Kafka traffic")
         return ExitStatus.NOTHING_TO_CHECK
     return ExitStatus.CLEAN

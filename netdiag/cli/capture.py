@@ -49,68 +49,75 @@ def capture(
         Option(
             "--from",
             metavar="PLACE",
-            help="host, container:NAME, brokers (every container that runs one), netns:NAME or pid:N; repeatable.",
+            help="host, container:NAME, brokers (all containers with one), netns:NAME or pid:N; repeatable.",
             show_default="host",
         ),
     ] = None,
     interface: Annotated[
         list[str] | None,
-        Option("--interface", "-i", metavar="NAME", help="Only this interface; repeatable.", show_default="all"),
+        Option(
+            "--interface", "-i", metavar="NAME", help="Capture only on this interface; repeatable.", show_default="all"
+        ),
     ] = None,
     out: Annotated[
         str | None,
-        Option("--out", "-o", metavar="FILE", help="The pcapng file, a folder for it, or - for standard output."),
+        Option("--out", "-o", metavar="FILE", help="A pcapng file, a folder for it, or - for standard output."),
     ] = None,
     file: Annotated[
         list[str] | None,
-        Option("--file", "-f", metavar="FILE", help="Take the listener ports of this compose file; repeatable."),
+        Option("--file", "-f", metavar="FILE", help="Capture the listener ports in this Compose file; repeatable."),
     ] = None,
-    live: Annotated[bool, Option("--live", help="Take the listener ports of the brokers that run.")] = False,
+    live: Annotated[bool, Option("--live", help="Capture the listener ports of the running brokers.")] = False,
     host: EngineHost = None,
     port: Annotated[
-        list[int] | None, Option("--port", metavar="N", min=1, max=65535, help="A port of brokers; repeatable.")
+        list[int] | None,
+        Option("--port", metavar="N", min=1, max=65535, help="Capture this port of brokers; repeatable."),
     ] = None,
     filter: Annotated[
-        str | None, Option("--filter", metavar="BPF", help="Packets by pcap-filter(7) instead; '' takes everything.")
+        str | None, Option("--filter", metavar="BPF", help="Use a pcap-filter(7) instead; '' captures everything.")
     ] = None,
-    duration: Annotated[str | None, Option("--duration", metavar="TIME", help="Stop after it: 30s, 5min, 1h.")] = None,
-    count: Annotated[int | None, Option("--count", metavar="N", min=1, help="Stop after so many packets.")] = None,
+    duration: Annotated[
+        str | None, Option("--duration", metavar="TIME", help="Stop after this time: 30s, 5min, 1h.")
+    ] = None,
+    count: Annotated[int | None, Option("--count", metavar="N", min=1, help="Stop after N packets.")] = None,
     rotate: Annotated[
         str | None,
-        Option("--rotate", metavar="SIZE|TIME", help="Begin a new file at 100MB, or after 60s; files get numbers."),
+        Option(
+            "--rotate", metavar="SIZE|TIME", help="Start a new, numbered file at a size or after a time: 100MB, 60s."
+        ),
     ] = None,
     ring: Annotated[
         int | None, Option("--ring", metavar="N", min=1, help="With --rotate: keep the last N files.")
     ] = None,
     headers: Annotated[bool, Option("--headers", help=f"Keep {HEADERS} bytes of each packet; the default.")] = False,
-    full: Annotated[bool, Option("--full", help="Keep whole packets, with the keys and values in them.")] = False,
+    full: Annotated[bool, Option("--full", help="Keep whole packets, including keys and values of records.")] = False,
     snaplen: Annotated[
-        int | None, Option("--snaplen", metavar="N", min=64, max=WHOLE, help="Keep so many bytes of each packet.")
+        int | None, Option("--snaplen", metavar="N", min=64, max=WHOLE, help="Keep N bytes of each packet.")
     ] = None,
     engine: Annotated[
         EngineName,
         Option(
             "--engine",
-            help="What takes the packets: scapy loses nothing up to 200,000 packets/s, tcpdump and dumpcap hold more; "
-            "auto looks how many there are.",
+            help="What captures: scapy loses nothing up to 200,000 packets/s, tcpdump and dumpcap at higher rates; "
+            "auto measures the rate first.",
         ),
     ] = EngineName.AUTO,
     buffer: Annotated[
-        int, Option("--buffer", metavar="MB", min=4, max=4096, help="Memory for packets that wait to be written.")
+        int, Option("--buffer", metavar="MB", min=4, max=4096, help="Memory for packets that are not written yet.")
     ] = 64,
 ) -> ExitStatus:
-    """Capture what brokers and clients say, on this machine, in containers or namespaces, into a pcapng file.
+    """Capture traffic of brokers and clients, on this machine, in containers or namespaces, to a pcapng file.
 
-    Taken are the brokers' listener ports, DNS, and what says that somebody cannot be reached. Ctrl-C ends it.
+    By default, captures the brokers' listener ports, DNS, and ICMP messages about unreachable hosts. Ctrl-C stops it.
     """
     rotate_bytes, rotate_seconds = (None, None) if rotate is None else parsed(parse_rotation, rotate)
     refuse(
         (
             filter is not None and (file or live or port),
-            "--filter says it all: leave out --file, --live and --port",
+            "--filter excludes --file, --live and --port",
         ),
         (ring is not None and rotate is None, "--ring requires --rotate"),
-        (rotate is not None and out == "-", "standard output is one file: leave out --rotate"),
+        (rotate is not None and out == "-", "--rotate needs files: it excludes standard output"),
         (sum((headers, full, snaplen is not None)) > 1, "--headers, --full and --snaplen exclude each other"),
     )
     options = CaptureOptions(
@@ -140,7 +147,7 @@ def capture(
     with open_capture(options) as opened:
         kept = "whole packets" if options.snaplen >= WHOLE else f"{options.snaplen} bytes of each packet"
         console.notice(f"capturing {opened.about} from {', '.join(opened.labels)}: {kept}")
-        say(f"netdiag: engine {opened.engine.name}: {opened.engine.why}; Ctrl-C ends the capture")
+        say(f"netdiag: engine {opened.engine.name}: {opened.engine.why}; press Ctrl-C to stop")
         console.detail(f"filter: {opened.expression or 'none'}")
         with _signals(opened.session):
             try:
@@ -155,9 +162,9 @@ def _show_outcome(capture: Capture, console: Console) -> None:
     packets, lost = f"{progress.packets:,} packets ({size_text(progress.bytes)})", f"{progress.dropped:,} lost"
     say(f"netdiag: {packets} in {time_text(progress.seconds)}, {lost}")
     if progress.dropped:
-        say("  fix: give more --buffer, a narrower --filter, or --engine tcpdump")
+        say("  fix: use a larger --buffer, a narrower --filter, or --engine tcpdump")
     if not progress.packets:
-        say("  none matched: look whether the ports are right, or take everything with --filter ''")
+        say("  no packet matched: check the ports, or capture everything with --filter ''")
     for path in output.files[-3:]:
         say(f"  {console.error_screen.visible(path)}")
     if len(output.files) > 3:

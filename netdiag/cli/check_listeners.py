@@ -74,64 +74,71 @@ def check_listeners(
     files: Annotated[
         list[str] | None,
         Argument(
-            metavar="FILE", help="Compose files or folders, each a project; - is standard input; none: as compose does."
+            metavar="FILE",
+            help="Compose files or folders, each a project; - is standard input. Default: the file that Compose finds.",
         ),
     ] = None,
     chain: Annotated[
         list[str] | None,
-        Option("--file", "-f", metavar="FILE", help="A file of one project; repeatable, later ones override."),
+        Option(
+            "--file", "-f", metavar="FILE", help="A file of the project; repeatable, later files override earlier ones."
+        ),
     ] = None,
     project_directory: Annotated[
-        str | None, Option("--project-directory", metavar="DIR", help="Where relative paths and .env start from.")
+        str | None, Option("--project-directory", metavar="DIR", help="The folder for relative paths and .env.")
     ] = None,
     project_name: Annotated[
         str | None, Option("--project-name", "-p", metavar="NAME", help="The name of the project.")
     ] = None,
     format: Annotated[
         list[Format] | None,
-        Option("--format", help="What to print; repeatable, each to an --output.", show_default="text"),
+        Option("--format", help="Output format; repeatable, each with its own --output.", show_default="text"),
     ] = None,
     select: Annotated[
         list[str] | None,
         Option(
             "--select",
             metavar="RULES",
-            help="Only these rules: ids, or prefixes like kraft-.",
+            help="Use only these rules: ids, or prefixes like kraft-.",
             autocompletion=_rule_ids,
         ),
     ] = None,
     ignore: Annotated[
         list[str] | None,
-        Option("--ignore", metavar="RULES", help="Not these rules; repeatable.", autocompletion=_rule_ids),
+        Option("--ignore", metavar="RULES", help="Do not use these rules; repeatable.", autocompletion=_rule_ids),
     ] = None,
     fail_on: Annotated[
-        Severity | None, Option("--fail-on", help="Exit with 1 from this severity on.", show_default="error")
+        Severity | None,
+        Option("--fail-on", help="Exit with 1 for findings of this severity or higher.", show_default="error"),
     ] = None,
-    exit_zero: Annotated[bool, Option("--exit-zero", help="Exit with 0 although there are findings.")] = False,
-    no_ignores: Annotated[bool, Option("--no-ignores", help="Do not hear the ignore comments of the files.")] = False,
+    exit_zero: Annotated[bool, Option("--exit-zero", help="Exit with 0 even if there are findings.")] = False,
+    no_ignores: Annotated[bool, Option("--no-ignores", help="Do not apply the ignore comments in the files.")] = False,
     config: Annotated[
         str | None,
-        Option("--config", metavar="FILE", help="This configuration, instead of the nearest netdiag.toml."),
+        Option("--config", metavar="FILE", help="Use this configuration instead of the nearest netdiag.toml."),
     ] = None,
     isolated: Annotated[bool, Option("--isolated", help="Read no configuration file.")] = False,
     baseline: Annotated[
-        str | None, Option("--baseline", metavar="FILE", help="Overlook the findings that this file knows.")
+        str | None, Option("--baseline", metavar="FILE", help="Ignore the findings in this baseline.")
     ] = None,
     write_baseline: Annotated[
-        str | None, Option("--write-baseline", metavar="FILE", help="Write the findings to a baseline, anew.")
+        str | None, Option("--write-baseline", metavar="FILE", help="Write the findings to a new baseline.")
     ] = None,
     output: Annotated[
         list[str] | None,
-        Option("--output", "-o", metavar="FILE", help="Write the --format before it to a file; repeatable."),
+        Option("--output", "-o", metavar="FILE", help="Write the preceding --format to a file; repeatable."),
     ] = None,
-    fix: Annotated[bool, Option("--fix", help="Make the repairs that can be made, then check again.")] = False,
-    diff: Annotated[bool, Option("--diff", help="Print the repairs as a patch and change nothing.")] = False,
+    fix: Annotated[bool, Option("--fix", help="Apply repairs to the files, then check again.")] = False,
+    diff: Annotated[bool, Option("--diff", help="Print the repairs as a patch; change no file.")] = False,
     unsafe_fixes: Annotated[
         bool,
-        Option("--unsafe-fixes", help="With --fix or --diff: also repairs that change what is offered to whom."),
+        Option(
+            "--unsafe-fixes",
+            help="With --fix or --diff: also make repairs that change which clients a listener serves.",
+        ),
     ] = False,
     watch: Annotated[
-        bool, Option("--watch", help="Check again whenever a file changes; with --live, look again and again.")
+        bool, Option("--watch", help="Check again whenever a file changes; with --live, at intervals.")
     ] = False,
     every: Annotated[
         float | None,
@@ -140,23 +147,26 @@ def check_listeners(
             metavar="SECONDS",
             min=_SHORTEST,
             max=86400,
-            help="With --live --watch, also --watch=SECONDS: how often.",
+            help="With --live --watch: the interval; --watch=SECONDS is the same.",
         ),
     ] = None,
-    matrix: Annotated[bool, Option("--matrix/--no-matrix", help="Tell from where each address works.")] = True,
+    matrix: Annotated[bool, Option("--matrix/--no-matrix", help="Show from where each address works.")] = True,
     env_file: Annotated[
-        list[str] | None, Option("--env-file", metavar="FILE", help="Variables, instead of .env; repeatable.")
+        list[str] | None,
+        Option("--env-file", metavar="FILE", help="Read variables from this file instead of .env; repeatable."),
     ] = None,
     profile: Annotated[
         list[str] | None,
-        Option("--profile", metavar="NAME", help="Services of this profile as well, * for all; repeatable."),
+        Option("--profile", metavar="NAME", help="Include services of this profile, * for all; repeatable."),
     ] = None,
     docker_host_ip: Annotated[
         list[str] | None, Option("--docker-host-ip", metavar="IP", help="An address of the docker host; repeatable.")
     ] = None,
     platform: Annotated[
         HostKind | None,
-        Option("--platform", help="What the engine runs on.", show_default="linux, or as it says"),
+        Option(
+            "--platform", help="The platform that the engine runs on.", show_default="linux, or what the engine reports"
+        ),
     ] = None,
     engine: Annotated[
         str | None, Option("--engine", metavar="RELEASE", help="The release of the engine: 20.10, 28, 29.7.2.")
@@ -164,24 +174,22 @@ def check_listeners(
     userland_proxy: Annotated[
         OnOff | None, Option("--userland-proxy", help="Whether the engine runs docker-proxy.", show_default="on")
     ] = None,
-    firewall: Annotated[
-        Firewall | None, Option("--firewall", help="What the engine writes its packet filter rules with.")
-    ] = None,
+    firewall: Annotated[Firewall | None, Option("--firewall", help="The engine's packet filter.")] = None,
     live: Annotated[
-        bool, Option("--live", help="Check what runs: the project of FILE, or everything on the engine.")
+        bool, Option("--live", help="Check running containers: those of FILE, or all on the engine.")
     ] = False,
     container: Annotated[
-        list[str] | None, Option("--container", metavar="NAME", help="With --live: this container; repeatable.")
+        list[str] | None, Option("--container", metavar="NAME", help="With --live: check this container; repeatable.")
     ] = None,
     host: Annotated[
-        str | None, Option("--host", metavar="URL", help="With --live: the engine; default as docker finds it.")
+        str | None, Option("--host", metavar="URL", help="With --live: the engine. Default: the one that docker uses.")
     ] = None,
     netns: Annotated[
         list[str] | None,
-        Option("--netns", metavar="NAME", help="With --live: look from this namespace, too; repeatable."),
+        Option("--netns", metavar="NAME", help="With --live: also connect from this namespace; repeatable."),
     ] = None,
     timeout: Annotated[
-        float, Option("--timeout", metavar="SECONDS", min=0.1, max=600, help="With --live: for one step.")
+        float, Option("--timeout", metavar="SECONDS", min=0.1, max=600, help="With --live: timeout of one step.")
     ] = 4.0,
     client_properties: ClientProperties = None,
     warn_days: Annotated[
@@ -191,47 +199,46 @@ def check_listeners(
             metavar="N",
             min=0,
             max=36500,
-            help="With --live: tell of certificates that end within N days.",
+            help="With --live: report certificates that expire within N days.",
             show_default=str(WARN_DAYS),
         ),
     ] = None,
     require_all: Annotated[
-        bool, Option("--require-all", help="With --live: exit with 3 if a vantage could not be taken.")
+        bool, Option("--require-all", help="With --live: exit with 3 if netdiag cannot connect from every vantage.")
     ] = False,
     record: Annotated[
         str | None,
-        Option("--record", metavar="FILE", help="With --live: write what is seen to a file, for --replay."),
+        Option("--record", metavar="FILE", help="With --live: record the observations in a file for --replay."),
     ] = None,
     replay: Annotated[
-        str | None, Option("--replay", metavar="FILE", help="Judge what --live --record wrote; looks nowhere else.")
+        str | None,
+        Option("--replay", metavar="FILE", help="Check a file that --live --record wrote, and nothing else."),
     ] = None,
     why: Annotated[
         bool,
-        Option("--why", help="With --live: name what makes each connection fail, and what would help; sends more."),
+        Option("--why", help="With --live: find why each connection fails, and what would help; sends more packets."),
     ] = False,
-    allow_empty: Annotated[
-        bool, Option("--allow-empty", help="Exit with 0, not 4, where no input holds a broker.")
-    ] = False,
+    allow_empty: Annotated[bool, Option("--allow-empty", help="Exit with 0, not 4, if no input has a broker.")] = False,
 ) -> ExitStatus:
-    """Check Kafka listeners, as declared or as they run: what is wrong, and who can connect from where."""
+    """Check Kafka listeners, in Compose files or running containers: what is wrong, and who can connect."""
     if not live:
         refuse(
             (
                 container or host or netns or require_all,
-                "--container, --host, --netns and --require-all go with --live",
+                "--container, --host, --netns and --require-all require --live",
             ),
             (
                 client_properties is not None or warn_days is not None,
-                "--client-properties and --warn-days go with --live",
+                "--client-properties and --warn-days require --live",
             ),
-            (why, "--why asks what runs: it requires --live"),
+            (why, "--why requires --live"),
             (record is not None and replay is None, "--record requires --live"),
         )
     refuse(
-        (why and record is not None, "what --why finds is not recorded: leave out one of both"),
+        (why and record is not None, "--why and --record exclude each other: a recording has no causes"),
         (
             replay is not None and (live or record is not None),
-            "--replay looks at nothing that runs: leave out --live and --record",
+            "--replay excludes --live and --record",
         ),
         (config is not None and isolated, "--config and --isolated exclude each other"),
         (baseline is not None and write_baseline is not None, "--baseline and --write-baseline exclude each other"),
@@ -304,43 +311,46 @@ def _refuse_contradictions(request: _Request) -> None:
     name = check.read.project_name
     from_stdin = STDIN in named
     refuse(
-        (request.live and repairs, "containers cannot be repaired: use --fix and --diff without --live"),
-        (check.files and check.project_files, "-f names the files of one project, FILE one project each: not both"),
+        (request.live and repairs, "--fix and --diff repair files, not containers: use them without --live"),
+        (
+            check.files and check.project_files,
+            "-f and FILE exclude each other: -f names the files of one project, each FILE is a project",
+        ),
         (name is not None and not is_project_name(name), bad_project_name(name or "")),
-        (request.live and request.live.containers and named, "name containers or files, not both"),
-        (request.replay and named, "--replay takes the project from the recording: leave out FILE and -f"),
+        (request.live and request.live.containers and named, "--container and files exclude each other"),
+        (request.replay and named, "--replay excludes FILE and -f: the recording has the project"),
         (
             request.watch and (request.replay or (request.live and request.live.record)),
-            "--watch looks again and again: leave out --record and --replay",
+            "--watch excludes --record and --replay",
         ),
         (request.fix and request.diff, "--fix and --diff exclude each other"),
         (
             request.diff and (len(outputs) > 1 or outputs[0].format is not Format.TEXT),
-            "--diff prints a patch: it has no other format",
+            "--diff excludes --format: it prints a patch",
         ),
         (request.unsafe_fixes and not repairs, "--unsafe-fixes requires --fix or --diff"),
         (
             check.write_baseline and repairs,
-            "a baseline is written of what is found: leave out --fix and --diff",
+            "--write-baseline excludes --fix and --diff",
         ),
         (
             request.watch and (repairs or check.write_baseline),
-            "--watch only looks: leave out --fix, --diff and --write-baseline",
+            "--watch excludes --fix, --diff and --write-baseline",
         ),
         (request.every is not None and not live_watch, "--every requires --live --watch"),
         (
             live_watch and (len(outputs) > 1 or outputs[0].path or outputs[0].format not in (Format.TEXT, Format.JSON)),
-            "--live --watch writes text or json, to standard output",
+            "--live --watch writes only text or json, to standard output",
         ),
         (request.watch and from_stdin, "standard input cannot be watched"),
-        (request.fix and from_stdin and len(named) > 1, "standard input is repaired on its own"),
+        (request.fix and from_stdin and len(named) > 1, "standard input and other inputs cannot be repaired together"),
         (
             request.fix
             and from_stdin
             and any(output.path is None and output.format is not Format.TEXT for output in outputs),
-            "standard output takes the repaired file: give the format an --output",
+            "--fix writes the repaired file to standard output: use --output for the report",
         ),
-        (named.count(STDIN) > 1, "standard input can be read once only"),
+        (named.count(STDIN) > 1, "standard input can be read only once"),
     )
 
 
@@ -389,7 +399,7 @@ def _again(request: _Request, console: Console) -> ExitStatus:
             if status is ExitStatus.INTERRUPTED:
                 break
             watch.add(result)
-        say(f"netdiag: watching {len(watch.files)} files and places of files; Ctrl-C ends it")
+        say(f"netdiag: watching {len(watch.files)} paths; press Ctrl-C to stop")
     return ExitStatus.INTERRUPTED
 
 
@@ -452,7 +462,7 @@ def _write_patch(repairs: "Repairs", result: "CheckResult", path: str | None) ->
             say(f"netdiag: {plain(str(NetdiagError(item.error.message, where=item.error.where or item.name)))}")
     without = sum(not finding.edits for finding in repairs.left)
     repaired = plural(len(repairs.repaired), "finding")
-    say(f"netdiag: {repaired} repaired by the patch, {without} need a decision of yours")
+    say(f"netdiag: {repaired} repaired by the patch, {without} need your decision")
 
 
 def _choice(select: list[str] | None, ignore: list[str] | None) -> "Choice":
@@ -469,5 +479,5 @@ def _choice(select: list[str] | None, ignore: list[str] | None) -> "Choice":
 
 def _generation(release: str | None) -> Generation | None:
     generation = None if release is None else generation_of(release)
-    refuse((release is not None and generation is None, f'"{release}" is no release of an engine'))
+    refuse((release is not None and generation is None, f'"{release}" is not an engine release'))
     return generation

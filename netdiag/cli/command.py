@@ -11,11 +11,11 @@ from netdiag.cli.console import Colour, Console, report_error, say
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.errors import NetdiagError, UsageError, internal_error
 
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Report each step on standard error.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print each step to standard error.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")]
 ColourOption = Annotated[
     Colour | None,
-    typer.Option("--color", help="When to colour; respects NO_COLOR and FORCE_COLOR.", show_default="auto"),
+    typer.Option("--color", help="When to use colors; respects NO_COLOR and FORCE_COLOR.", show_default="auto"),
 ]
 
 

@@ -18,17 +18,19 @@ def doctor(
     as_json: Annotated[bool, Option("--json", help="JSON for programs (docs/output.md).")] = False,
     host: Annotated[
         str | None,
-        Option("--host", metavar="URL", help="The engine that is meant.", show_default="as docker decides"),
+        Option("--host", metavar="URL", help="The Docker Engine.", show_default="the one that docker uses"),
     ] = None,
     warm: Annotated[
         bool,
-        Option("--warm", help="Keep Java's classes of Spark, so that analyze starts sooner; once for this release."),
+        Option(
+            "--warm", help="Archive Spark's Java classes so that analyze starts faster; needed once for each release."
+        ),
     ] = False,
 ) -> ExitStatus:
-    """Look at what this machine lets netdiag do: engine, rights, libraries, programs, room."""
+    """Show what netdiag can do on this machine: engine, rights, libraries, programs, disk space."""
     if warm:
         if as_json or host is not None:
-            raise UsageError("--warm makes things ready and looks at nothing", hint="run doctor once more without it")
+            raise UsageError("--warm excludes --json and --host", hint="run doctor again without --warm")
         write_text(f"{keep_java_classes()}\n")
         return ExitStatus.CLEAN
     report = examine(host)

@@ -61,15 +61,15 @@ def exchanges(
         list[str], Argument(metavar="FILE...", help="Captures, folders or patterns; - for standard input.")
     ],
     form: Annotated[
-        RowFormat, Option("--format", "-f", help="text, json (an object a line), csv or arrow (IPC stream).")
+        RowFormat, Option("--format", "-f", help="text, json (one object per line), csv or arrow (IPC stream).")
     ] = RowFormat.TEXT,
-    which: Annotated[TableName, Option("--table", help="Another table than the exchanges.")] = TableName.EXCHANGES,
+    which: Annotated[TableName, Option("--table", help="The table to print.")] = TableName.EXCHANGES,
     columns: Annotated[
-        str | None, Option("--columns", help="Only these columns, comma-separated, in this order.")
+        str | None, Option("--columns", help="Print only these columns, comma-separated, in this order.")
     ] = None,
     payloads: Annotated[
         bool,
-        Option("--payloads", help="Show keys and values of records, with --table records; never stored else."),
+        Option("--payloads", help="With --table records: show keys and values of records."),
     ] = False,
     since: Since = None,
     until: Until = None,
@@ -79,13 +79,13 @@ def exchanges(
     port: CapturePorts = None,
     all_sightings: Annotated[
         bool,
-        Option("--all-sightings", help="Tell a connection that is seen under several addresses once for each of them."),
+        Option("--all-sightings", help="Print a connection once for each address at which it was captured."),
     ] = False,
     live: CaptureLive = False,
     host: CaptureHost = None,
     project: CaptureProject = None,
 ) -> ExitStatus:
-    """Print the Kafka requests and responses in packet captures, a row each, as they complete."""
+    """Print the Kafka requests and responses in packet captures, one row each."""
     if which is TableName.RECORDS and not payloads:
         raise UsageError("keys and values are shown only with --payloads", hint="add --payloads")
     if payloads and which is not TableName.RECORDS:
@@ -93,7 +93,7 @@ def exchanges(
     named = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
     chosen = table_columns(which.value, named)
     if form is RowFormat.TEXT and (columns or which is not TableName.EXCHANGES):
-        raise UsageError("text shows whole exchanges only", hint="add --format csv, json or arrow")
+        raise UsageError("text shows only whole exchanges", hint="add --format csv, json or arrow")
     console = console_of(context)
     query = capture_query(
         files,

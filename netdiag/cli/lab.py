@@ -30,14 +30,14 @@ class What(StrEnum):
 
 def lab(
     context: typer.Context,
-    what: Annotated[What, Argument(metavar="up|down|status", help="Make it, remove it, or say what is there.")],
-    name: Annotated[str, Option("--name", metavar="NAME", help="Several labs may stand side by side.")] = "lab",
+    what: Annotated[What, Argument(metavar="up|down|status", help="Build the lab, remove it, or show its state.")],
+    name: Annotated[str, Option("--name", metavar="NAME", help="The name of the lab; there may be several.")] = "lab",
 ) -> ExitStatus:
-    """Build a small network to learn from, explained step by step, and remove it: needs root, touches nothing else."""
+    """Build a small network to learn from, explained step by step, or remove it; needs root."""
     refuse(
         (
             not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,19}", name),
-            f"{name!r} is no name for a lab: a-z, 0-9 and dashes, at most 20",
+            f"{name!r} is not a name for a lab: use at most 20 of a-z, 0-9 and dashes",
         )
     )
     console = console_of(context)
@@ -52,8 +52,8 @@ def _up(lab: Lab, console: Console) -> ExitStatus:
     status = lab.status()
     if status is not None:
         if not status.finished:
-            raise NetdiagError("a lab was begun here and not finished", hint=f"remove it: {again}")
-        write_text(f"the lab is there already; {again} removes it\n")
+            raise NetdiagError("a lab was started here but not finished", hint=f"remove it: {again}")
+        write_text(f"the lab already exists; {again} removes it\n")
         return ExitStatus.CLEAN
 
     def show_step(number: int, step: Step, reason: str | None) -> None:
@@ -66,9 +66,9 @@ def _up(lab: Lab, console: Console) -> ExitStatus:
     write_text(trials_text(tried, console.screen))
     here = namespace_name(lab.name, "one")
     commands = (
-        ("netdiag topology", "what hangs on what"),
-        (f"netdiag trace netns:{here} 10.123.0.12:9092", "the way of a packet, hop by hop"),
-        (f"ip netns exec {here} ip address", "look around by hand"),
+        ("netdiag topology", "how everything is connected"),
+        (f"netdiag trace netns:{here} 10.123.0.12:9092", "the path of a packet, hop by hop"),
+        (f"ip netns exec {here} ip address", "look at it yourself"),
         (again, "remove all of it"),
     )
     write_text(invitation_text(commands, console.screen))

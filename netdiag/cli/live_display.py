@@ -72,7 +72,7 @@ class _TextLines:
         screen, full = self._console.screen, self._console.verbose
         if first:
             write_text(text.render(report, screen, full=full))
-            say("netdiag: watching; Ctrl-C ends it")
+            say("netdiag: watching; press Ctrl-C to stop")
         else:
             write_text(paint(change_lines(changes, screen, time.strftime("%H:%M:%S"), full=full), screen))
 
@@ -106,7 +106,7 @@ class _Picture:
         if changes and not first:
             self._log.append(change_lines(changes, self._console.screen, clock, full=self._console.verbose))
         self._report = report
-        self._status = f"{clock}, every {self._every:g} s; Ctrl-C ends it"
+        self._status = f"{clock}, every {self._every:g} s; Ctrl-C stops it"
         self._draw()
 
     def _draw(self) -> None:

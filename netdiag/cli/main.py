@@ -32,54 +32,53 @@ _VIA = "netdiag.cli.via:ViaCommand"
 COMMANDS = {
     "check-listeners": Entry(
         function="netdiag.cli.check_listeners:check_listeners",
-        help="Check Kafka listeners, as declared or as they run: what is wrong, and who can connect from where.",
+        help="Check Kafka listeners, in Compose files or running containers: what is wrong, and who can connect.",
         kind="netdiag.cli.outputs:InOrder",
     ),
     "capture": Entry(
         function="netdiag.cli.capture:capture",
-        help="Capture what brokers and clients say, on this machine, in containers or namespaces, into a pcapng file.",
+        help="Capture traffic of brokers and clients, on this machine, in containers or namespaces, to a pcapng file.",
     ),
     "analyze": Entry(
         function="netdiag.cli.analyze:analyze",
-        help="Analyze packet captures with Spark: what is wrong, who talks how much to whom, how long it takes.",
+        help="Analyze packet captures with Spark: what is wrong, who sends how much to whom, how long it takes.",
     ),
     "exchanges": Entry(
         function="netdiag.cli.exchanges:exchanges",
-        help="Print the Kafka requests and responses in packet captures, a row each, as they complete.",
+        help="Print the Kafka requests and responses in packet captures, one row each.",
     ),
     "topology": Entry(
         function="netdiag.cli.topology:topology",
-        help="Show how this machine's network hangs together, from sockets to brokers, and who reaches which of them.",
+        help="Show the network of this machine, from sockets to brokers, and who can reach which broker.",
         kind=_VIA,
     ),
     "lab": Entry(
         function="netdiag.cli.lab:lab",
-        help="Build a small network to learn from, explained step by step, and remove it: needs root, touches nothing "
-        "else.",
+        help="Build a small network to learn from, explained step by step, or remove it; needs root.",
     ),
     "trace": Entry(
         function="netdiag.cli.trace:trace",
-        help="Trace a connection through namespaces, bridges, NAT and packet filters: where does it end, and why?",
+        help="Trace a connection through namespaces, bridges, NAT and packet filters: where it ends, and why.",
     ),
     "probe": Entry(
         function="netdiag.cli.probe:probe",
-        help="Speak with brokers as a client does, step by step: name, connection, versions, metadata, each advertised "
-        "address.",
+        help="Connect to brokers as a client does, step by step: name, connection, versions, metadata, advertised "
+        "addresses.",
         kind=_VIA,
     ),
     "diagnose": Entry(
         function="netdiag.cli.playbook:diagnose",
-        help="Recognise the symptom in lines of a log, and find its cause: in compose files, with --live in what runs.",
+        help="Recognise the symptom in log lines, and find its cause in Compose files or, with --live, in what runs.",
         kind=_VIA,
     ),
     "playbook": Entry(
         function="netdiag.cli.playbook:playbook",
-        help="Run a runbook for a symptom: each step as it happens, then the cause, the evidence and the repair.",
+        help="Run the playbook for a symptom: show each step, then the cause, the evidence and the repair.",
         kind=_VIA,
     ),
     "doctor": Entry(
         function="netdiag.cli.doctor:doctor",
-        help="Look at what this machine lets netdiag do: engine, rights, libraries, programs, room.",
+        help="Show what netdiag can do on this machine: engine, rights, libraries, programs, disk space.",
     ),
     "rules": Entry(function="netdiag.cli.rules:rules", help="List the rules."),
     "explain": Entry(function="netdiag.cli.rules:explain", help="Explain a rule."),

@@ -16,39 +16,35 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 EngineHost = Annotated[
-    str | None, Option("--host", metavar="URL", help="The Docker Engine; by default the one that docker uses.")
+    str | None, Option("--host", metavar="URL", help="The Docker Engine. Default: the one that docker uses.")
 ]
 NoEngine = Annotated[bool, Option("--no-engine", help="Do not ask the engine: read only the kernel.")]
-FailOn = Annotated[Severity, Option("--fail-on", help="Severity from which on the exit status is 1.")]
+FailOn = Annotated[Severity, Option("--fail-on", help="Exit with 1 for findings of this severity or higher.")]
 ClientProperties = Annotated[
     str | None,
     Option(
         "--client-properties",
         metavar="FILE",
-        help="With --live: connect as the client of this file, with TLS and SASL.",
+        help="With --live: connect with the TLS and SASL settings of this client.",
     ),
 ]
 Since = Annotated[
     str | None,
-    Option("--since", metavar="TIME", help="Only packets from then on: 2026-01-02T03:04:05Z, or 1767323045.5."),
+    Option("--since", metavar="TIME", help="Only packets from this time: 2026-01-02T03:04:05Z, or 1767323045.5."),
 ]
-Until = Annotated[str | None, Option("--until", metavar="TIME", help="Only packets before then.")]
+Until = Annotated[str | None, Option("--until", metavar="TIME", help="Only packets before this time.")]
 CaptureClients = Annotated[
     list[str] | None, Option("--client", help="Only this client: client.id, address or address:port.")
 ]
 CaptureBrokers = Annotated[list[str] | None, Option("--broker", help="Only this broker: address or address:port.")]
-CaptureTopics = Annotated[list[str] | None, Option("--topic", help="Only what names this topic.")]
+CaptureTopics = Annotated[list[str] | None, Option("--topic", help="Only exchanges with this topic.")]
 CapturePorts = Annotated[
     list[int] | None,
-    Option("--port", min=1, max=65535, help="Only connections with this port; default: all that speak Kafka."),
+    Option("--port", min=1, max=65535, help="Only connections to this port. Default: all Kafka connections."),
 ]
-CaptureLive = Annotated[
-    bool, Option("--live", help="Ask the engine what runs, and call containers and listeners by name.")
-]
-CaptureHost = Annotated[
-    str | None, Option("--host", help="The engine to ask: unix://..., tcp://... (default: DOCKER_HOST).")
-]
-CaptureProject = Annotated[str | None, Option("--project", help="Only the containers of this compose project.")]
+CaptureLive = Annotated[bool, Option("--live", help="Ask the engine for the names of containers and listeners.")]
+CaptureHost = Annotated[str | None, Option("--host", help="The engine: unix://..., tcp://... Default: DOCKER_HOST.")]
+CaptureProject = Annotated[str | None, Option("--project", help="Only the containers of this Compose project.")]
 
 
 def refuse(*contradictions: tuple[object, str]) -> None:

@@ -69,10 +69,10 @@ def outputs_of(context: typer.Context, formats: Sequence[Format], paths: Sequenc
     """The outputs that were asked for, text on standard output when nothing was; typer.BadParameter when unclear."""
     outputs = paired(context.meta.get(_ORDER, ()), formats, paths)
     if sum(output.path is None for output in outputs) > 1:
-        raise typer.BadParameter("one format only can go to standard output: give the others an --output each")
+        raise typer.BadParameter("only one format can go to standard output: give each other format an --output")
     files = [os.path.realpath(output.path) for output in outputs if output.path not in (None, os.devnull)]
     if len(set(files)) < len(files):
-        raise typer.BadParameter("two formats cannot go to one file")
+        raise typer.BadParameter("two formats cannot go to the same file")
     return outputs
 
 

@@ -60,16 +60,17 @@ class What(StrEnum):
 
 
 _Form = Annotated[DiagnosisFormat, Option("--format", "-f", help="text, json, markdown or html (docs/output.md).")]
-_Live = Annotated[bool, Option("--live", help="Look at what runs, too: asks the engine, contacts its brokers.")]
+_Live = Annotated[bool, Option("--live", help="Also check what runs: ask the engine and connect to its brokers.")]
 _Files = Annotated[
     list[str] | None,
     Option(
-        "--file", metavar="FILE", help="Compose files; those of this folder otherwise. Or captures (.pcap, .pcapng)."
+        "--file", metavar="FILE", help="Compose files (default: those of this folder) or captures (.pcap, .pcapng)."
     ),
 ]
-_Timeout = Annotated[float, Option("--timeout", metavar="SECONDS", min=0.1, max=60, help="For each connection.")]
+_Timeout = Annotated[float, Option("--timeout", metavar="SECONDS", min=0.1, max=60, help="Timeout of each connection.")]
 _Bundle = Annotated[
-    str | None, Option("--bundle", metavar="FILE.zip", help="Save what was seen, secrets hidden, to be replayed.")
+    str | None,
+    Option("--bundle", metavar="FILE.zip", help="Save the results without secrets, for playbook run --replay."),
 ]
 
 
@@ -77,7 +78,7 @@ def diagnose(
     context: typer.Context,
     lines: Annotated[
         list[str] | None,
-        Argument(metavar="[LINE|FILE|-]...", help="Lines of a log, files of lines, - for standard input."),
+        Argument(metavar="[LINE|FILE|-]...", help="Log lines, log files, or - for standard input."),
     ] = None,
     live: _Live = False,
     files: _Files = None,
@@ -87,7 +88,7 @@ def diagnose(
     client_properties: ClientProperties = None,
     bundle: _Bundle = None,
 ) -> ExitStatus:
-    """Recognise the symptom in lines of a log, and find its cause: in compose files, with --live in what runs."""
+    """Recognise the symptom in log lines, and find its cause in Compose files or, with --live, in what runs."""
     console = console_of(context)
     options = PlaybookOptions(
         live=live,
@@ -108,19 +109,19 @@ def diagnose(
     if bundle is not None and found.runs:
         _save(bundle, found.symptoms, [(made, made.playbook.name) for made in found.runs], live=live)
     if not found.symptoms:
-        say("netdiag: no symptom is recognised in these lines; netdiag playbook list names those that are known")
+        say("netdiag: no known symptom in these lines; netdiag playbook list shows the known ones")
         return ExitStatus.NOTHING_TO_CHECK
     return status_of(found.runs)
 
 
 def playbook(
     context: typer.Context,
-    what: Annotated[What, Argument(metavar="list|show|run", help="List them, show one, run one.")],
+    what: Annotated[What, Argument(metavar="list|show|run", help="List the playbooks, show one, or run one.")],
     name: Annotated[
-        str | None, Argument(metavar="[NAME|FILE]", help="One of netdiag's playbooks, or a file with another.")
+        str | None, Argument(metavar="[NAME|FILE]", help="The name of a playbook, or a file with one.")
     ] = None,
     told: Annotated[
-        list[str] | None, Option("--var", metavar="NAME=VALUE", help="Tell the playbook something.")
+        list[str] | None, Option("--var", metavar="NAME=VALUE", help="Set a variable of the playbook; repeatable.")
     ] = None,
     live: _Live = False,
     files: _Files = None,
@@ -130,10 +131,11 @@ def playbook(
     client_properties: ClientProperties = None,
     bundle: _Bundle = None,
     replay: Annotated[
-        str | None, Option("--replay", metavar="FILE.zip", help="Judge what --bundle saved; looks nowhere else.")
+        str | None,
+        Option("--replay", metavar="FILE.zip", help="Evaluate the results that --bundle saved, and nothing else."),
     ] = None,
 ) -> ExitStatus:
-    """Run a runbook for a symptom: each step as it happens, then the cause, the evidence and the repair."""
+    """Run the playbook for a symptom: show each step, then the cause, the evidence and the repair."""
     console = console_of(context)
     match what:
         case What.LIST:
@@ -212,12 +214,12 @@ def _runs(form: DiagnosisFormat, console: Console) -> RunListener:
 
 def _save(path: str, found: Sequence[Recognised], runs: Sequence[tuple[Run, str]], *, live: bool) -> None:
     save_bundle(path, found, runs, live=live)
-    say(f"netdiag: what was seen is in '{path}', without secrets: netdiag playbook run --replay judges it again")
+    say(f"netdiag: the results are in '{path}', without secrets; netdiag playbook run --replay evaluates them again")
 
 
 def _required(name: str | None) -> str:
     if name is None:
-        raise UsageError("no playbook is named", hint="netdiag playbook list shows the names")
+        raise UsageError("no playbook is given", hint="netdiag playbook list shows the names")
     return name
 
 

@@ -26,32 +26,32 @@ def probe(
         Argument(metavar="BOOTSTRAP", help="HOST:PORT, or several with commas; IPv6 in brackets, [::1]:9092."),
     ],
     place: Annotated[
-        str, Option("--from", metavar="PLACE", help="Where to stand: host, container:NAME, netns:NAME, pid:N.")
+        str, Option("--from", metavar="PLACE", help="Connect from: host, container:NAME, netns:NAME, pid:N.")
     ] = "host",
     form: Annotated[ProbeFormat, Option("--format", help="Text, or JSON (docs/output.md).")] = ProbeFormat.TEXT,
     timeout: Annotated[
-        float, Option("--timeout", metavar="SECONDS", min=0.1, max=600, help="For everything together.")
+        float, Option("--timeout", metavar="SECONDS", min=0.1, max=600, help="Timeout of the whole probe.")
     ] = 10.0,
     group: Annotated[
-        str, Option("--group", metavar="NAME", help="The consumer group whose coordinator is asked.")
+        str, Option("--group", metavar="NAME", help="Ask for the coordinator of this consumer group.")
     ] = "netdiag",
     client_properties: Annotated[
         str | None,
         Option(
             "--client-properties",
             metavar="FILE",
-            help="Speak as the client of this file, with TLS and SASL; else PLAINTEXT.",
+            help="Connect with the TLS and SASL settings of this client. Default: PLAINTEXT.",
         ),
     ] = None,
     matrix: Annotated[
-        bool, Option("--matrix", help="Then the same addresses from everywhere: docker host and every container.")
+        bool, Option("--matrix", help="Then try the same addresses from the docker host and every container.")
     ] = False,
     host: EngineHost = None,
 ) -> ExitStatus:
-    """Speak with brokers as a client does, step by step: name, connection, versions, metadata, each advertised address.
+    """Connect to brokers as a client does, step by step: name, connection, versions, metadata, advertised addresses.
 
-    The status is 0 if a client works through every BOOTSTRAP, 1 if not, 3 if PLACE cannot be entered. Nobody else is
-    contacted than those addresses and the ones that they advertise; nothing is created.
+    The exit status is 0 if a client works through every BOOTSTRAP, 1 if not, 3 if netdiag cannot enter PLACE. netdiag
+    contacts only these addresses and those that they advertise, and creates nothing.
     """
     from netdiag.app.addresses import parse_bootstraps
     from netdiag.app.probe import ProbeOptions

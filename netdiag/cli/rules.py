@@ -31,7 +31,7 @@ def explain(
 ) -> ExitStatus:
     """Explain a rule."""
     if rule in WITHOUT_RULE:
-        write_text(f"{rule}\n\n{WITHOUT_RULE[rule]} docs/configuration.md tells more.\n")
+        write_text(f"{rule}\n\n{WITHOUT_RULE[rule]} See docs/configuration.md.\n")
         return ExitStatus.CLEAN
     found = parsed(explain_rule, rule)
     page = found.page

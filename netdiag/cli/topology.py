@@ -48,10 +48,10 @@ def topology(
         Option(
             "--format",
             "-f",
-            help="A tree, JSON, a graph for other programs, a picture, or a page to explore.",
+            help="A tree, JSON, a graph for other programs, a picture, or an interactive page.",
         ),
     ] = TopologyFormat.TEXT,
-    out: Annotated[str | None, Option("--out", "-o", metavar="FILE", help="Write to FILE, atomically.")] = None,
+    out: Annotated[str | None, Option("--out", "-o", metavar="FILE", help="Write to this file, atomically.")] = None,
     network: Annotated[list[str] | None, Option("--network", metavar="NAME", help="Only this one; repeatable.")] = None,
     container: Annotated[
         list[str] | None, Option("--container", metavar="NAME", help="Only this one; repeatable.")
@@ -59,21 +59,25 @@ def topology(
     service: Annotated[list[str] | None, Option("--service", metavar="NAME", help="Only this one; repeatable.")] = None,
     host: EngineHost = None,
     no_engine: NoEngine = False,
-    no_reach: Annotated[bool, Option("--no-reach", help="Do not work out who reaches which broker.")] = False,
+    no_reach: Annotated[bool, Option("--no-reach", help="Do not trace who can reach which broker.")] = False,
     capture: Annotated[
         list[str] | None,
-        Option("--capture", metavar="FILE", help="Lay the Kafka traffic of this capture over it; repeatable."),
+        Option("--capture", metavar="FILE", help="Add the Kafka traffic of this capture; repeatable."),
     ] = None,
     diff: Annotated[
         str | None,
-        Option("--diff", metavar="BEFORE.json", help="What changed since this JSON was written; status 1 if any."),
+        Option(
+            "--diff",
+            metavar="BEFORE.json",
+            help="Show what changed since this JSON was written; exit with 1 for changes.",
+        ),
     ] = None,
-    watch: Annotated[bool, Option("--watch", help="Redraw whenever something changes, until Ctrl-C.")] = False,
+    watch: Annotated[bool, Option("--watch", help="Redraw at every change, until you press Ctrl-C.")] = False,
     fail_on: FailOn = Severity.ERROR,
 ) -> ExitStatus:
-    """Show how this machine's network hangs together, from sockets to brokers, and who reaches which of them.
+    """Show the network of this machine, from sockets to brokers, and who can reach which broker.
 
-    Reads the kernel and the engine; sends, changes and runs nothing. Root sees everything, other users a part.
+    Reads the kernel and the engine; sends, changes and starts nothing. Root sees everything, other users a part.
     """
     out = None if out == "-" else out
     if host is not None and no_engine:
@@ -83,7 +87,7 @@ def topology(
     if diff is not None and form not in (TopologyFormat.TEXT, TopologyFormat.JSON):
         raise UsageError(f"--diff has no format {form.value}", hint="use --format text or json")
     if watch and (diff is not None or out is not None or form is not TopologyFormat.TEXT):
-        raise UsageError("--watch draws on the terminal: leave out --diff, --out and --format")
+        raise UsageError("--watch excludes --diff, --out and --format: it draws on the terminal")
     from netdiag.app.topology import TopologyOptions, command_for_the_rest, watch_topology
 
     options = TopologyOptions(
@@ -176,7 +180,7 @@ def show_rounds(rounds: Iterator["TopologyRound"], console: Console) -> ExitStat
         else:
             write_text(tree if each.first else "".join(f"{line}\n" for line in changes))
         if each.first:
-            say("netdiag: watching the network of this machine; Ctrl-C ends it")
+            say("netdiag: watching the network of this machine; press Ctrl-C to stop")
     return ExitStatus.CLEAN
 
 

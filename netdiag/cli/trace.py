@@ -27,22 +27,24 @@ def trace(
     context: typer.Context,
     source: Annotated[
         str,
-        Argument(metavar="SRC", help="From where: host, a container's name, container:NAME, netns:NAME, pid:N."),
+        Argument(metavar="SRC", help="The source: host, a container's name, container:NAME, netns:NAME, pid:N."),
     ],
     target: Annotated[
-        str, Argument(metavar="DST:PORT", help="To where: a name or an address; IPv6 in brackets, [::1]:9092.")
+        str, Argument(metavar="DST:PORT", help="The destination: a name or an address; IPv6 in brackets, [::1]:9092.")
     ],
     form: Annotated[TraceFormat, Option("--format", "-f", help="Text, or JSON (docs/output.md).")] = TraceFormat.TEXT,
     prove: Annotated[
-        bool, Option("--prove", help="Make a real connection from there, and watch it on every device of the way.")
+        bool, Option("--prove", help="Make a real connection, and watch it on every device of the path.")
     ] = False,
-    full: Annotated[bool, Option("--full", help="Every rule that a packet meets, and the way of the answer.")] = False,
+    full: Annotated[
+        bool, Option("--full", help="Show every rule that a packet meets, and the path of the response.")
+    ] = False,
     host: EngineHost = None,
     no_engine: NoEngine = False,
 ) -> ExitStatus:
-    """Trace a connection through namespaces, bridges, NAT and packet filters: where does it end, and why?
+    """Trace a connection through namespaces, bridges, NAT and packet filters: where it ends, and why.
 
-    Nothing is sent without --prove. The status is 0 if it connects, 1 if not, 3 if that cannot be told.
+    Sends nothing without --prove. The exit status is 0 if it connects, 1 if not, 3 if this is unknown.
     """
     from netdiag.app.addresses import parse_address
     from netdiag.app.trace import TraceOptions

@@ -50,7 +50,7 @@ class ViaCommand(Command):
                 raise typer.BadParameter("--image requires --via container", ctx=ctx)
             return super().run(ctx)
         if via != CONTAINER:
-            raise typer.BadParameter(f"'{via}' is no way to look: --via container is", ctx=ctx)
+            raise typer.BadParameter(f"'{via}' is unknown: use --via container", ctx=ctx)
         name = ctx.info_name or ""
         because = refused(name, ctx.params)
         if because:
@@ -60,13 +60,13 @@ class ViaCommand(Command):
 
 
 def _via() -> TyperOption:
-    told = "Look from a helper container on the engine's machine: needs no rights here, and works from afar."
+    told = "Look from a helper container on the engine's machine: works remotely, and without rights here."
     return TyperOption(param_decls=["--via"], type=str, metavar=CONTAINER, help=told)
 
 
 def _image() -> TyperOption:
     return TyperOption(
-        param_decls=["--image"], type=str, metavar="NAME", help=f"With --via: an image of netdiag. Default: {IMAGE}."
+        param_decls=["--image"], type=str, metavar="NAME", help=f"With --via: the image of netdiag. Default: {IMAGE}."
     )
 
 
@@ -100,18 +100,18 @@ def forwarded(words: Sequence[str], valued: Collection[str], instead: Mapping[st
 def refused(name: str, params: Mapping[str, Any], *, system: str = os.name) -> str:
     """Why a command of these parameters cannot be carried out elsewhere; empty where it can."""
     if system == "nt":
-        return "--via container keeps the paths of files, and those of Windows mean nothing there: run netdiag in WSL"
+        return "--via container does not support Windows paths: run netdiag in WSL"
     what = params.get("what")
     if name == "playbook" and getattr(what, "value", what) != "run":
-        return "--via container is for `playbook run --live`: nothing is looked at"
+        return "--via container requires `playbook run --live`"
     if params.get("replay") is not None:
-        return "--replay looks at nothing that runs: leave out --via"
+        return "--replay excludes --via"
     if "live" in params and not params["live"]:
-        return "--via container looks at what runs: it requires --live"
+        return "--via container requires --live"
     if params.get("no_engine"):
-        return "--via container needs the engine: leave out --no-engine"
+        return "--via container and --no-engine exclude each other"
     if params.get("capture"):
-        return "captures do not go along to the helper container: leave out --capture or --via"
+        return "--via container and --capture exclude each other: captures are not copied to the helper container"
     return ""
 
 

@@ -39,7 +39,7 @@ def test_up_explains_and_down_leaves_nothing(name: str, tmp_path: Path) -> None:
     assert f"   $ netdiag lab down --name {name}" in "\n".join(told)
     assert names_of(name) == all_names(name)
     status, told, _ = run("up", "--name", name, cwd=tmp_path)
-    assert (status, told) == (0, [f"the lab is there already; netdiag lab down --name {name} removes it"])
+    assert (status, told) == (0, [f"the lab already exists; netdiag lab down --name {name} removes it"])
     status, told, _ = run("status", "--name", name, cwd=tmp_path)
     assert (status, told[0].split(":")[0]) == (0, "the lab is there")
     assert run("down", "--name", name, cwd=tmp_path)[:2] == (0, ["the lab is removed"])
@@ -78,7 +78,7 @@ def test_a_lab_that_was_begun_is_not_built_upon(name: str, tmp_path: Path) -> No
     state.write_text(state.read_text().replace('"finished": true', '"finished": false'))
     status, _, error = run("up", "--name", name, cwd=tmp_path)
     assert status == 3
-    assert "begun here and not finished" in error
+    assert "started here but not finished" in error
     assert run("status", "--name", name, cwd=tmp_path)[0] == 1
     assert run("down", "--name", name, cwd=tmp_path)[0] == 0
 

@@ -148,7 +148,7 @@ def test_in_a_pipe_the_report_comes_once_and_then_the_changes() -> None:
         assert run.interrupted() == 130
     assert "\x1b" not in run.said
     assert run.said.count("From where a client works") == 1
-    said = run.said.partition("netdiag: watching; Ctrl-C ends it\n")[2].splitlines()
+    said = run.said.partition("netdiag: watching; press Ctrl-C to stop\n")[2].splitlines()
     assert [line.replace(line[:8], " " * 8) if line[:2].isdecimal() else line for line in said] == [
         "         broke   kafka: running → not running",
         "                 not running, exit code 137",

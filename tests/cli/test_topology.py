@@ -89,7 +89,7 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> None:
         (["--host", "unix:///x", "--no-engine"], "--host and --no-engine exclude each other"),
         (["--network", "x", "--no-engine"], "--network, --container and --service need the engine"),
         (["--diff", "x", "--format", "svg"], "--diff has no format svg"),
-        (["--watch", "--out", "x"], "--watch draws on the terminal"),
+        (["--watch", "--out", "x"], "--watch excludes --diff, --out and --format"),
         (["--format", "png"], "Invalid value for '--format'"),
     ],
 )
@@ -227,7 +227,7 @@ def test_in_a_pipe_the_tree_comes_once_and_then_the_changes(capsys: pytest.Captu
     shown = capsys.readouterr()
     assert shown.out.startswith("Who reaches which broker")
     assert "+ container broker-2" in shown.out
-    assert shown.err == "netdiag: watching the network of this machine; Ctrl-C ends it\n"
+    assert shown.err == "netdiag: watching the network of this machine; press Ctrl-C to stop\n"
 
 
 NAME = f"nd-watch-{os.getpid()}"

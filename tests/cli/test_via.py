@@ -53,12 +53,12 @@ def test_commands_that_look_into_namespaces_have_it() -> None:
 @pytest.mark.parametrize(
     ("name", "params", "says"),
     [
-        ("check-listeners", {"live": False}, "it requires --live"),
-        ("check-listeners", {"live": False, "replay": "seen.json"}, "leave out --via"),
-        ("playbook", {"what": "list"}, "nothing is looked at"),
-        ("diagnose", {"live": False}, "it requires --live"),
-        ("topology", {"no_engine": True}, "leave out --no-engine"),
-        ("topology", {"capture": ["a.pcap"]}, "captures do not go along"),
+        ("check-listeners", {"live": False}, "requires --live"),
+        ("check-listeners", {"live": False, "replay": "seen.json"}, "--replay excludes --via"),
+        ("playbook", {"what": "list"}, "requires `playbook run --live`"),
+        ("diagnose", {"live": False}, "requires --live"),
+        ("topology", {"no_engine": True}, "--no-engine exclude each other"),
+        ("topology", {"capture": ["a.pcap"]}, "captures are not copied"),
         ("topology", {}, ""),
         ("probe", {"bootstrap": "a:1"}, ""),
         ("playbook", {"what": "run", "live": True}, ""),
@@ -77,9 +77,9 @@ def test_windows_has_another_way() -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["check-listeners", "--live", "--via", "ssh"], b"'ssh' is no way to look: --via container is"),
+        (["check-listeners", "--live", "--via", "ssh"], b"'ssh' is unknown: use --via container"),
         (["check-listeners", "--live", "--image", "x"], b"--image requires --via container"),
-        (["check-listeners", "--via", "container"], b"it requires --live"),
+        (["check-listeners", "--via", "container"], b"requires --live"),
     ],
 )
 def test_wrong_usage(words: list[str], says: bytes, tmp_path: Path) -> None:

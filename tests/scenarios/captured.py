@@ -48,7 +48,7 @@ def record(lab: Lab, stack: Stack, bootstrap: str, out: Path) -> str:
 def _wait_until_it_listens(capturing: "subprocess.Popen[str]") -> None:
     assert capturing.stderr is not None
     for line in capturing.stderr:
-        if "Ctrl-C ends" in line:
+        if "Ctrl-C to stop" in line:
             break
     time.sleep(_SETTLES)
 
