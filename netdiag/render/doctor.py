@@ -66,5 +66,5 @@ def _ability(each: Ability, width: int, screen: Screen) -> list[Line]:
 def _summary(abilities: Sequence[Ability]) -> str:
     count = {state: sum(each.state is state for each in abilities) for state in State}
     if count[State.OK] == len(abilities):
-        return "everything that netdiag can use is here"
+        return "everything that netdiag can use is available"
     return f"{count[State.OK]} ok, {count[State.LIMITED]} limited, {count[State.MISSING]} missing"

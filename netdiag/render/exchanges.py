@@ -79,10 +79,10 @@ def copies_line(copies: Copies) -> str | None:
     if not copies.connections:
         return None
     connections, requests = plural(copies.connections, "connection"), plural(copies.requests, "request")
-    line = f"taken as seen before, under other addresses: {connections} with {requests}"
+    line = f"left out as copies, captured at other addresses: {connections} with {requests}"
     if copies.like_copies:
         which = "each" if copies.like_copies == copies.connections else f"{copies.like_copies:,}"
-        line += f"; {which} of them may be a copy or a replay in the file instead"
+        line += f"; {which} of them may instead be a copy or a replay in the file"
     return f"{line} (--all-sightings keeps them)"
 
 

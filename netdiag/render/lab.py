@@ -24,7 +24,7 @@ def passed_over_text(number: int, step: Step, because: str, screen: Screen) -> s
     words = (
         Run(f"{number}. ", Style.BOLD),
         screen.run(f"{step.title}, ", Style.BOLD),
-        Run("passed over", Style.WARNING),
+        Run("skipped", Style.WARNING),
     )
     return paint([(*words, screen.run(f": {because}")), ()], screen)
 

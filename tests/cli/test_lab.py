@@ -33,7 +33,7 @@ def test_up_explains_and_down_leaves_nothing(name: str, tmp_path: Path) -> None:
     status, told, error = run("up", "--name", name, cwd=tmp_path)
     assert (status, error) == (0, "")
     titles = [line for line in told if line[:1].isdigit()]
-    assert [title.partition(". ")[2].partition(", passed over")[0] for title in titles] == [s.title for s in STEPS]
+    assert [title.partition(". ")[2].partition(", skipped")[0] for title in titles] == [s.title for s in STEPS]
     assert f"   $ ip netns add {namespace_name(name, 'host')}" in told
     assert "   one → two (10.123.0.12), over the bridge: connected" in told
     assert f"   $ netdiag lab down --name {name}" in "\n".join(told)

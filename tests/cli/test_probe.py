@@ -43,7 +43,7 @@ def test_an_engine_without_containers_leaves_the_docker_host(tmp_path: Path) -> 
     seen = {cell["vantage"]: cell["observed"] for cell in cells if cell["observed"]}
     assert seen == {"docker host": "ok"}
     assert {cell["address"]["port"] for cell in cells} == {port}
-    assert b"From where a client works" in drawn.stdout
+    assert b"Where clients can connect" in drawn.stdout
 
 
 def test_without_an_engine_there_is_none(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_commit_is_refused_until_it_is_repaired(project: Path, home: tuple[str
     assert refused.returncode == 1
     assert 'a b/docker-compose.yml:8:35: error: listener EXTERNAL of kafka binds "1.2.3.4"' in refused.stderr
     assert "- exit code: 1" in refused.stderr
-    assert "From where a client works" not in refused.stderr
+    assert "Where clients can connect" not in refused.stderr
     deep.write_text(CLEAN)
     assert _commit(project, home).returncode == 0
     assert git(project, "status", "--porcelain").stdout == ""

@@ -16,7 +16,7 @@ from tests.machine.literals import WELL
 
 def test_all_is_well() -> None:
     text = doctor_text(abilities(WELL), Screen())
-    assert text.splitlines()[-1] == "everything that netdiag can use is here"
+    assert text.splitlines()[-1] == "everything that netdiag can use is available"
     assert "→" not in text
 
 

@@ -43,7 +43,7 @@ def shown(of: Matrix, *, columns: int = 100, encoding: str = "utf-8", named: boo
 
 def test_a_sentence_per_vantage_comes_first() -> None:
     assert shown(five_brokers()).splitlines()[:5] == [
-        "From where a client works  (predicted; N = 1..5)",
+        "Where clients can connect  (predicted; N = 1..5)",
         "  docker host         works through localhost:909N",
         "  inside broker-1..5  works through broker-N:29092, localhost:29092",
         "  container on kafka  works through broker-N:29092",
@@ -123,7 +123,7 @@ def test_brokers_that_do_not_run_are_named() -> None:
 
 
 def test_the_input_is_named_where_there_are_several() -> None:
-    assert "From where a client works: compose.yml" in shown(five_brokers(), named=True)
+    assert "Where clients can connect: compose.yml" in shown(five_brokers(), named=True)
 
 
 def test_a_broker_host_that_nobody_named_is_explained() -> None:
@@ -134,7 +134,7 @@ def test_where_no_broker_runs_one_line_says_so() -> None:
     rows = {f"kafka-{n}:9092": [REFUSED, REFUSED] for n in range(3)}
     down = replace(matrix([HOST, LAN], rows), not_running={"kafka-0": "exited", "kafka-1": "exited"})
     assert shown(down).splitlines() == [
-        "From where a client works  (predicted)",
+        "Where clients can connect  (predicted)",
         "  nowhere: no broker is running",
         "  not running: kafka-{0,1} (exited)",
     ]

@@ -20,9 +20,9 @@ def test_the_section() -> None:
         "      under CN=Sub until 2027-01-01",
         '    name not covered: "x" is not among its names',
         "    expires soon: in 3 days",
-        r"    SASL: PLAIN; not logged in: refused: password=[hidden] \x1b[31m",
+        r"    SASL: PLAIN; not authenticated: refused: password=[hidden] \x1b[31m",
         "  kafka:9095  SASL_PLAINTEXT  listener SECURE of kafka, seen from docker host",
-        "    SASL: PLAIN, SCRAM-SHA-512; PLAIN logged in",
+        "    SASL: PLAIN, SCRAM-SHA-512; authenticated with PLAIN",
         "  kafka:8080  HTTP  listener SECURE of kafka, seen from docker host",
         "    it answers with HTTP",
     ]

@@ -320,7 +320,7 @@ def test_it_fits(rows: int, columns: int, count: int) -> None:
 def test_matrix_and_latest_changes_share_the_height() -> None:
     told = change_lines(changes_between(WORKING, BROKEN), Screen(width=80), "12:00:00")
     text = paint(live_screen_drawn(BROKEN, told, rows=24, columns=100), Screen())
-    assert "From where a client works" in text
+    assert "Where clients can connect" in text
     assert "enlarge the window" in text
     lines = text.splitlines()
     assert lines[lines.index("Changes") + 1] == paint(told[:1], Screen()).rstrip("\n")
@@ -337,7 +337,7 @@ def test_without_an_engine_what_was_seen_last_stays_with_a_word_on_it() -> None:
     gone = Report(inputs=lost("\x1b[31mno engine answers there").inputs, matrices=WORKING.matrices)
     text = paint(live_screen_drawn(gone, [], rows=60, columns=140), Screen())
     assert "docker engine: not checked: \\x1b[31mno engine answers there; below is the last observation" in text
-    assert "From where a client works" in text
+    assert "Where clients can connect" in text
 
 
 def test_nothing_known_is_a_picture_too() -> None:

@@ -96,9 +96,9 @@ def rebalance_figure(analysis: Analysis, time_axis: TimeAxis) -> Figure | None:
     most = order[0]
     summary = f"{answer.total:,} in {len(groups):,} groups; most in {short_name(most)}: {len(groups[most]):,}."
     if len(groups) > MOST_GROUPS:
-        summary += f" Drawn are the {MOST_GROUPS} groups with most."
+        summary += f" The chart shows the {MOST_GROUPS} groups with the most."
     if answer.total > len(answer.rows):
-        summary += f" Of all of them the first {len(answer.rows):,} by name of the group are looked at."
+        summary += f" It covers only the first {len(answer.rows):,}, by group name."
     counts = tuple(
         Series(label=label, colour="", values=_counts_per_bucket(groups[name], time_axis))
         for label, name in zip(labels, order, strict=True)
@@ -162,7 +162,7 @@ def latency_figure(charts: Charts, time_axis: TimeAxis) -> Figure | None:
     middle = sorted(row["service_p50_ms"] for row in rows)[len(rows) // 2]
     summary = (
         f"The median is usually {duration(middle)}; p99 is worst at {clock_text(time_axis.span, worst['bucket'])}, "
-        f"{duration(worst['service_p99_ms'])}. Time to answer, less the waiting that was asked for; within 0.5 %."
+        f"{duration(worst['service_p99_ms'])}. Response time, without waits that the client requested; within 0.5 %."
     )
     figure = _over_time(
         "latency", "Latency", summary, "ms", told, time_axis, percentile_bands(time_axis, lines, colours)
@@ -409,7 +409,7 @@ def _map(
     legend = tuple(
         (f"to {say(_round(limit, measure))}", f"var(--h{shade})") for shade, limit in limits if limit >= least
     )
-    summary = f"Most is {say(most)} of {where} at {clock_text(time_axis.span, at * every)}"
+    summary = f"The maximum is {say(most)}, {where} at {clock_text(time_axis.span, at * every)}"
     if measure.is_sum:
         wholes = {name: sum(filter(None, line)) for name, line in values.items()}
         top = max(told, key=lambda name: wholes[name])

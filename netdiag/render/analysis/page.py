@@ -37,7 +37,7 @@ _MOST_MARKS = 12
 _LONGEST_SENTENCE, _LONGEST_NAME = 600, 120
 _COLOURS = {Severity.ERROR: "var(--bad)", Severity.WARNING: "var(--half)", Severity.NOTE: "var(--quiet)"}
 
-TITLE = "netdiag: what these captures say"
+TITLE = "netdiag: analysis of captures"
 
 # By which a page of ours is known.
 GENERATOR = '<meta name="generator" content="netdiag analyze">'
@@ -113,10 +113,10 @@ def _head(analysis: Analysis) -> Iterator[str]:
 def _charts(figures: Sequence[Figure]) -> Iterator[str]:
     yield '<section id="charts" aria-labelledby="charts-h"><h2 id="charts-h">Over time</h2>'
     if not figures:
-        yield "<p>There is nothing to draw.</p></section>"
+        yield "<p>No data to draw.</p></section>"
         return
-    yield '<p class="remark" id="how">Dashed lines are the first finding of each kind, by its number. The pointer, or '
-    yield "the arrow keys in a chart, tell the values of a moment.</p>"
+    yield '<p class="remark" id="how">Dashed lines mark the first finding of each kind, by its number. Point at '
+    yield "a chart, or use the arrow keys in it, to see the values at a time.</p>"
     for choice, several in groupby(figures, key=lambda figure: figure.choice):
         yield from _choice(choice, tuple(several))
     yield "</section>"
@@ -175,7 +175,7 @@ def _coverage(analysis: Analysis) -> Iterator[str]:
     )
     yield from table(
         Table(
-            caption="Bytes that were not decoded, and why",
+            caption="Bytes that netdiag did not decode, and why",
             headings=("reason", "bytes", "times", "connections", "for instance"),
             rows=rows,
             numbers=(False, True, True, True, False),
@@ -271,7 +271,7 @@ def finding_marks(findings: Sequence[Finding]) -> tuple[FindingMark, ...]:
 def headline(analysis: Analysis) -> str:
     """The first line of the page."""
     if not analysis.findings:
-        return "Nothing wrong was found" if analysis.exchanges else "There is no Kafka here that can be read"
+        return "Nothing wrong was found" if analysis.exchanges else "These captures contain no readable Kafka traffic"
     counts = {kind: sum(finding.severity is kind for finding in analysis.findings) for kind in Severity}
     parts = [plural(count, kind.value) for kind, count in counts.items() if count]
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
@@ -308,7 +308,7 @@ def facts_list(analysis: Analysis) -> Iterator[str]:
 def finding_cards(found: Sequence[Finding]) -> Iterator[str]:
     """Every finding, in order; what a rule says several times is one card."""
     if not found:
-        yield "<p>No rule has anything to say about these captures.</p>"
+        yield "<p>No rule reports a problem in these captures.</p>"
         return
     cards: dict[tuple[Severity, str], list[tuple[int, Finding]]] = {}
     for number, finding in enumerate(found, 1):
@@ -532,12 +532,12 @@ def connection_table(charts: Charts) -> Iterator[str]:
     troubled = sum(row["trouble"] > 0 for row in answer.rows)
     yield '<section id="connections" aria-labelledby="connections-h"><h2 id="connections-h">Connections one by one</h2>'
     cut = f" of {answer.total:,}" if answer.total > len(answer.rows) else ""
-    yield f"<p>{len(answer.rows):,} connections{cut}, those with most kinds of trouble first, then by bytes. "
+    yield f"<p>{len(answer.rows):,} connections{cut}, those with the most kinds of problems first, then by bytes. "
     yield f"Something went wrong on {troubled:,} of these.</p>"
     yield '<form class="tools" role="search" aria-label="connections"><label>filter '
     yield '<input id="filter" type="search" autocomplete="off" placeholder="address, client.id, reset" '
     yield 'aria-controls="connection-rows"></label>'
-    yield '<label><input id="troubled" type="checkbox"> only those with trouble</label>'
+    yield '<label><input id="troubled" type="checkbox"> only those with problems</label>'
     yield f'<output id="shown" role="status" aria-live="polite">{len(answer.rows):,} shown</output></form>'
     yield '<div class="scroll tall" tabindex="0" role="region" aria-label="connections one by one"><table id="rows">'
     yield "<caption>Connections; a heading sorts by its column</caption><thead><tr>"

@@ -85,7 +85,7 @@ def _matrix(matrix: Matrix, root: str, *, named: bool) -> str:
     """The table of the text output, preformatted: columns keep their widths, and nothing in it is markup."""
     text = paint(matrix_lines(matrix, Screen(width=_WIDE), named=False), Screen(width=_WIDE))
     body = _plain_lines(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").rstrip("\n")
-    title = "From where a client works" + (f": {escaped(harmless(path_text(matrix.input, root)))}" if named else "")
+    title = "Where clients can connect" + (f": {escaped(harmless(path_text(matrix.input, root)))}" if named else "")
     return f"<details>\n<summary>{title}</summary>\n\n<pre>\n{body}\n</pre>\n\n</details>"
 
 

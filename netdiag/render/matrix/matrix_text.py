@@ -190,7 +190,7 @@ def _title(matrix: Matrix, numbers: Sequence[int], screen: Screen, *, named: boo
     how = ["predicted"] if any(cell.predicted for cell in matrix.cells) else []
     how += ["observed"] if any(cell.observed for cell in matrix.cells) else []
     details = [" and ".join(how)] + ([f"N = {numbers_text(numbers)}"] if numbers else [])
-    title = "From where a client works" + (f": {matrix.input}" if named else "")
+    title = "Where clients can connect" + (f": {matrix.input}" if named else "")
     return (screen.run(title, Style.BOLD), Run(f"  ({'; '.join(details)})", Style.DIM))
 
 

@@ -94,9 +94,9 @@ def _sasl_line(sasl: SaslOffer, screen: Screen) -> Line:
     offers = ", ".join(sasl.mechanisms) or "unknown mechanisms"
     line: list[Run] = [Run("    "), screen.run(f"SASL: {offers}")]
     if sasl.authenticated:
-        line.append(screen.run(f"; {sasl.mechanism} logged in", Style.GOOD))
+        line.append(screen.run(f"; authenticated with {sasl.mechanism}", Style.GOOD))
     elif sasl.authenticated is False:
-        line += [Run("; "), screen.run("not logged in", Style.ERROR), screen.run(f": {redacted(sasl.error)}")]
+        line += [Run("; "), screen.run("not authenticated", Style.ERROR), screen.run(f": {redacted(sasl.error)}")]
     return tuple(line)
 
 

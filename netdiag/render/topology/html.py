@@ -143,7 +143,7 @@ def _table(table: AccessTable, topology: Topology) -> Iterator[str]:
         return
     wide = ' class="wide"' if len(table.columns) > _COLUMNS else ""
     yield f'<section id="reach"{wide} aria-label="who reaches which broker"><table>'
-    yield "<caption>each broker, seen from each place: the address that works, or where it stops</caption>"
+    yield "<caption>for each broker and place: the address that works, or where the connection ends</caption>"
     heads = "".join(_head(index, column) for index, column in enumerate(table.columns))
     yield f'<thead><tr><th scope="col">broker</th>{heads}</tr></thead><tbody>'
     first = {one.broker: one.key for one in reversed(topology.listeners) if not one.controller}
@@ -398,7 +398,7 @@ class Stories:
 
     def _port(self, port: Published) -> list[tuple[str, str]]:
         inside = f"{port.to_address or 'nowhere'}:{port.target}/{port.protocol}"
-        force = "yes" if port.in_force else "no: configured, not in force"
+        force = "yes" if port.in_force else "no: configured, but not published"
         proxies = [("docker-proxy", self._who((pid,))) for pid in port.proxies]
         held = "not visible" if port.pids is None else self._who(port.pids) or "nothing listens"
         return [

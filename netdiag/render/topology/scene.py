@@ -328,7 +328,7 @@ def _pills(topology: Topology, owners: Mapping[str, str]) -> Iterator[Pill]:
 
 def _dead(port: Published) -> str:
     if not port.in_force:
-        return "configured, not in force"
+        return "configured, but not published"
     if not port.by:
         return "neither a NAT rule nor a docker-proxy leads to it"
     return "nothing listens behind it" if port.pids == () else ""

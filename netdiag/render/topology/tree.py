@@ -463,7 +463,10 @@ def _published_remarks(lookup: Lookup, published: Published) -> Iterator[Line]:
         yield (Run(f"by {' and '.join(made)}", Style.DIM),)
     if not published.in_force:
         yield (
-            Run("configured, not in force" if published.asked else "left over, belongs to no container", Style.ERROR),
+            Run(
+                "configured, but not published" if published.asked else "left over, belongs to no container",
+                Style.ERROR,
+            ),
         )
     elif not made and published.pids is None:
         yield (Run("unknown what serves it", Style.HALF),)

@@ -114,7 +114,7 @@ def test_a_heat_map_has_a_row_per_partition_and_one_for_the_rest() -> None:
     ]
     assert by_bytes.columns == 60
     assert by_bytes.series[0].values[0] == 100_000
-    assert by_bytes.summary == "orders-5 has 6.0 MB, 33% of all. Most is 100 kB of orders-5 at 22:13:20."
+    assert by_bytes.summary == "orders-5 has 6.0 MB, 33% of all. The maximum is 100 kB, orders-5 at 22:13:20."
     assert {box["c"] for box in boxes(by_bytes) if box["y"] == 0} == {"var(--h4)"}
     assert by_requests.unit == ""
     assert by_errors.series[0].values[19:21] == (0, 2)
@@ -137,9 +137,9 @@ def test_brokers_are_told_apart_by_what_fails_by_latency_and_by_requests() -> No
     assert charts is not None
     failures, latency, requests = broker_maps(charts, HEAT_MAPS_GRID)
     assert [one.label for one in failures.series] == ["10.0.0.8:9092", "10.0.0.9:9092", "all other brokers"]
-    assert failures.summary == "10.0.0.9:9092 has 16,240, 100% of all. Most is 406 of 10.0.0.9:9092 at 22:16:40."
+    assert failures.summary == "10.0.0.9:9092 has 16,240, 100% of all. The maximum is 406, 10.0.0.9:9092 at 22:16:40."
     assert latency.series[1].values[19:21] == (20, 1500)
-    assert latency.summary == "Most is 1.5 s of 10.0.0.9:9092 at 22:16:40."
+    assert latency.summary == "The maximum is 1.5 s, 10.0.0.9:9092 at 22:16:40."
     assert latency.series[2].values[0] is None
     assert [figure.word for figure in (failures, latency, requests)] == ["failures", "latency", "requests"]
     assert failures.table.rows[1] == ("10.0.0.9:9092", "48,000", "16,240", "22:16:40", "1.5 s", "22:16:40")
@@ -204,8 +204,8 @@ def test_of_many_groups_those_with_most_are_drawn_and_of_a_storm_the_longest() -
     assert len(figure.series) == MOST_GROUPS
     assert len(group_chart_boxes(figure)) <= MOST_BARS + SPAN.count
     assert sum(value or 0 for value in figure.series[0].values) == 4000
-    assert f"Drawn are the {MOST_GROUPS} groups with most." in figure.summary
-    assert "Of all of them the first 4,280 by name of the group are looked at." in figure.summary
+    assert f"The chart shows the {MOST_GROUPS} groups with the most." in figure.summary
+    assert "It covers only the first 4,280, by group name." in figure.summary
     assert (len(figure.table.rows), figure.table.more) == (200, 8800)
 
 

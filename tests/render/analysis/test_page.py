@@ -133,7 +133,7 @@ def test_what_is_wrong_comes_first_then_time_then_the_rest(texts: dict[str, str]
     assert re.findall(r'<figure class="[^"]*" id="([\w-]+)"', text) == FIGURES
     assert text.count("<svg aria-hidden") == 2 * len(FIGURES)
     assert text.count("<summary>the figures as a table</summary>") == len(FIGURES)
-    assert "Bytes that were not decoded, and why" in text
+    assert "Bytes that netdiag did not decode, and why" in text
     assert "<summary>clients <small>1 or more</small></summary>" in text
     assert "(others with less may not be shown)" in text
 
@@ -144,8 +144,8 @@ def test_equal_analyses_give_equal_pages(texts: dict[str, str]) -> None:
 
 def test_an_empty_analysis_is_a_page_too(texts: dict[str, str]) -> None:
     text = texts["empty"]
-    assert "There is no Kafka here that can be read" in text
-    assert "There is nothing to draw." in text
+    assert "These captures contain no readable Kafka traffic" in text
+    assert "No data to draw." in text
     assert "<figure" not in text
 
 
@@ -338,7 +338,7 @@ def test_the_first_line_counts() -> None:
         "1 error, 1 warning and 1 note"
     )
     assert headline(calm()) == "Nothing wrong was found"
-    assert headline(empty()) == "There is no Kafka here that can be read"
+    assert headline(empty()) == "These captures contain no readable Kafka traffic"
 
 
 def test_since_when_is_that_of_the_worst() -> None:
@@ -416,7 +416,7 @@ def page_of(charts: Charts | None) -> str:
 
 def test_what_was_cut_is_said() -> None:
     text = page_of(broken().charts)
-    assert "40 connections of 1,200, those with most" in text
+    assert "40 connections of 1,200, those with the most" in text
     assert "Something went wrong on 5 of these." in text
     assert text.count("<tr") == 41
 

@@ -74,7 +74,7 @@ def test_why_a_pill_is_dead() -> None:
     topology = five_brokers()
     port = topology.published[0]
     for broken, why in (
-        (replace(port, in_force=False), "configured, not in force"),
+        (replace(port, in_force=False), "configured, but not published"),
         (replace(port, dnat=(), proxies=()), "neither a NAT rule nor a docker-proxy leads to it"),
         (replace(port, pids=()), "nothing listens behind it"),
         (replace(port, pids=None), ""),

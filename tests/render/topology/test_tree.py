@@ -147,7 +147,7 @@ def test_a_port_that_leads_nowhere_is_told() -> None:
     silent = tuple(replace(listener, bound=(), pids=()) for listener in topology.listeners)
     text = tree_text(replace(topology, published=dead, listeners=silent), Screen(width=140))
     assert "nothing listens behind it" in text
-    assert "configured, not in force" in text
+    assert "configured, but not published" in text
     assert "binds 0.0.0.0:9091, nothing listens there" in text
 
 
