@@ -152,3 +152,37 @@ def test_what_is_given_stays() -> None:
     assert config.value("advertised.listeners") == "A://localhost:9092"
     assert config.cluster_id == "abc"
     assert config.refusal is None
+
+
+GENERATED = """\
+services:
+  a:
+    image: confluentinc/cp-kafka:7.9.2
+    environment:
+      KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://a:9092
+  b:
+    image: confluentinc/cp-kafka:7.9.2
+    environment:
+      KAFKA_ZOOKEEPER_CONNECT: {zookeeper}:2181
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://b:9092
+      {more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "ids"),
+    [
+        ("X: y", [1001, 1002]),
+        ("KAFKA_BROKER_ID: 7", [1001, 7]),
+        ("KAFKA_BROKER_ID: -1", [1001, 1002]),
+        ("KAFKA_RESERVED_BROKER_MAX_ID: 5", [1001, 7]),
+        ('KAFKA_BROKER_ID_GENERATION_ENABLE: "false"', [1001, None]),
+    ],
+)
+def test_kafka_chooses_an_id_where_none_is_given(more: str, ids: list[int | None]) -> None:
+    """Without it, nothing would be known of what the cluster tells clients."""
+    deployment = deployment_of(GENERATED.format(zookeeper="zookeeper", more=more))
+    assert [broker.config.node_id for broker in deployment.brokers] == ids
+    others = deployment_of(GENERATED.format(zookeeper="other", more="KAFKA_HEAP_OPTS: -Xmx1G"))
+    assert [broker.config.node_id for broker in others.brokers] == [1001, 1001]

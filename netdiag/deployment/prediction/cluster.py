@@ -96,6 +96,10 @@ def reaches(deployment: Deployment, source: Broker, host: str, port: int) -> Bro
 def _reached_by_controller(deployment: Deployment, broker: Broker) -> bool | Unknown:
     name = broker.config.inter_broker_listener
     entry = next((e for e in broker.config.advertised_listeners if e.endpoint.listener == name), None)
+    if entry is None and broker.config.is_unknown("advertised.listeners"):
+        return Unknown(because=f"netdiag does not know what {broker.name} advertises")
+    if entry is None and broker.config.is_unknown("inter.broker.listener.name"):
+        return Unknown(because=f"netdiag does not know which listener {broker.name} uses between brokers")
     if entry is None:
         return Unknown(because=f"{broker.name} does not advertise its inter-broker listener {name}")
     host = advertised_host(broker, entry)

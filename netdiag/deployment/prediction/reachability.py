@@ -150,6 +150,8 @@ def _contact_at(answers: _Brokers, delivery: Accepted | Failed | Unknown) -> Con
         return delivery
     broker, name = delivery.broker, delivery.entry.endpoint.listener
     protocol = broker.config.protocol_map.get(name)
+    if protocol is None and broker.config.is_unknown("listener.security.protocol.map"):
+        return Unknown(because=f"netdiag does not know the security protocol of listener {name} of {broker.name}")
     if protocol is None:
         return Unknown(because=f"listener {name} of {broker.name} has no security protocol")
     failure = _security_mismatch(answers.speaks, protocol)

@@ -28,6 +28,7 @@ from netdiag.deployment.sources.client_settings import (
     waiting_containers,
 )
 from netdiag.deployment.sources.compose_text import ComposeServiceEditor, ComposeValue
+from netdiag.deployment.sources.generated_ids import with_generated_ids
 from netdiag.deployment.sources.images import built_service
 from netdiag.deployment.sources.redpanda import redpanda_broker, starts_redpanda, with_clusters
 from netdiag.deployment.sources.startup import mounted_file, with_mounted_file, with_unknown_file
@@ -72,13 +73,15 @@ def from_compose(
     changed = {name for name, origin in origins.items() if origin.is_changed}
     members = {name: _member(project, service) for name, service in project.services.items()}
     sleeping = {name: _member(project, service) for name, service in project.disabled.items()}
-    brokers = with_clusters(
-        [
-            with_unknown_file(broker) if name in changed else broker
-            for name, service in project.services.items()
-            if runs_kafka(service, read)
-            for broker in [_broker(service, members[name], read)]
-        ]
+    brokers = with_generated_ids(
+        with_clusters(
+            [
+                with_unknown_file(broker) if name in changed else broker
+                for name, service in project.services.items()
+                if runs_kafka(service, read)
+                for broker in [_broker(service, members[name], read)]
+            ]
+        )
     )
     broker_names = {broker.name for broker in brokers}
     clients = [(service, members[name]) for name, service in project.services.items() if name not in broker_names]

@@ -33,7 +33,6 @@ from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Location, Related, Severity
-from netdiag.kafka.images.settings import Provenance
 
 ID = "replicas-share-endpoint"
 SEVERITY = Severity.ERROR
@@ -63,8 +62,7 @@ def _shared(broker: Broker) -> Iterator[tuple[Location, str]]:
     config = broker.config
     for name in ("node.id", "broker.id"):
         setting = config.settings.get(name)
-        given = setting is not None and setting.provenance is not Provenance.IMAGE_DEFAULT
-        if given and config.node_id is not None and config.node_id >= 0:
+        if setting is not None and setting.variable is not None and config.node_id is not None and config.node_id >= 0:
             yield broker.place(name), f"node ID {config.node_id}"
             break
     for entry in config.advertised_listeners if config.is_broker and config.value("advertised.listeners") else ():
