@@ -340,7 +340,7 @@ def parse_time(text: str) -> int:
     try:
         moment = datetime.fromisoformat(whole.strip())
     except ValueError:
-        raise UsageError(f"'{text}' is no time", hint="write 2026-01-02T03:04:05Z, or seconds since 1970") from None
+        raise UsageError(f"'{text}' is not a time", hint="write 2026-01-02T03:04:05Z, or seconds since 1970") from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     rest = 0 if fraction is None else int(fraction[1].ljust(9, "0"))

@@ -89,7 +89,7 @@ def test_a_capture_from_standard_input(folder: Path) -> None:
         (["a.pcap", "--payloads", "--format", "json"], 2, "netdiag: exchanges has no keys and values"),
         (["a.pcap", "--payloads", "--table", "records"], 2, "netdiag: text shows only whole exchanges"),
         (["a.pcap", "--columns", "time"], 2, "netdiag: text shows only whole exchanges"),
-        (["a.pcap", "--since", "noon"], 2, "netdiag: 'noon' is no time"),
+        (["a.pcap", "--since", "noon"], 2, "netdiag: 'noon' is not a time"),
         (["a.pcap", "--since", "2", "--until", "1"], 2, "netdiag: --since '2' is not before --until '1'"),
     ],
 )

@@ -26,5 +26,5 @@ def test_a_time(text: str, expected: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "12:00", "1767323045.1234567890", "-5"])
 def test_what_is_no_time(text: str) -> None:
-    with pytest.raises(UsageError, match="is no time"):
+    with pytest.raises(UsageError, match="is not a time"):
         parse_time(text)

@@ -188,7 +188,7 @@ def _on_port(reading: Reading, endpoint: str) -> Reading:
 
 def _ns(value: Any) -> int:
     if not isinstance(value, datetime):
-        raise UsageError(f"'{value}' is no time")
+        raise UsageError(f"'{value}' is not a time")
     moment = value if value.tzinfo else value.replace(tzinfo=UTC)
     whole = moment.replace(microsecond=0)
     return int(whole.timestamp()) * 1_000_000_000 + moment.microsecond * _MICROSECOND

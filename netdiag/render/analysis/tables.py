@@ -184,7 +184,7 @@ SECTIONS = (
         lambda row: row["by"] == "broker",
     ),
     Section(
-        "latency (service: less the waiting that was asked for)",
+        "latency (service: without waits that the client requested)",
         "latency",
         (
             _text_column("api", "api_name"),
@@ -304,7 +304,7 @@ SECTIONS = (
         ),
     ),
     Section(
-        "addresses that clients were told",
+        "broker addresses that clients got",
         "told",
         (
             _count_column("node", "node_id"),
