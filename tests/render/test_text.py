@@ -126,7 +126,7 @@ def test_no_input_is_no_text() -> None:
 
 
 def test_the_matrix_can_be_left_out() -> None:
-    assert "client works" not in render(EVERYTHING, Screen(), matrix=False)
+    assert "clients can connect" not in render(EVERYTHING, Screen(), matrix=False)
 
 
 def test_a_matrix_of_hostile_length_stays_on_the_screen() -> None:
