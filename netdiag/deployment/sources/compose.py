@@ -1,7 +1,8 @@
 """A deployment from compose files: services as members, Kafka images as brokers, every value with its place."""
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from netdiag.compose.positions import Text
@@ -28,7 +29,6 @@ from netdiag.deployment.sources.client_settings import (
     waiting_containers,
 )
 from netdiag.deployment.sources.compose_text import ComposeServiceEditor, ComposeValue
-from netdiag.deployment.sources.generated_ids import with_generated_ids
 from netdiag.deployment.sources.images import built_service
 from netdiag.deployment.sources.redpanda import redpanda_broker, starts_redpanda, with_clusters
 from netdiag.deployment.sources.startup import mounted_file, with_mounted_file, with_unknown_file
@@ -43,12 +43,14 @@ from netdiag.kafka.images.reference import (
     sign_of_broker,
     starts_broker,
 )
-from netdiag.kafka.images.settings import Launch, Provenance, image_default
+from netdiag.kafka.images.settings import Launch, Provenance, Setting, image_default
 
 # The key of the engine's own network; no compose file can declare it under this name.
 DEFAULT_BRIDGE = "(default bridge)"
 # A script that ends so runs what the image would have run.
 _RUNS_ITS_ARGUMENTS = '"$@"'
+# Kafka's default of reserved.broker.max.id.
+_RESERVED_IDS = 1000
 # What Go reads as false.
 _GO_FALSE = frozenset({"false", "f", "0"})
 
@@ -73,7 +75,7 @@ def from_compose(
     changed = {name for name, origin in origins.items() if origin.is_changed}
     members = {name: _member(project, service) for name, service in project.services.items()}
     sleeping = {name: _member(project, service) for name, service in project.disabled.items()}
-    brokers = with_generated_ids(
+    brokers = _with_generated_ids(
         with_clusters(
             [
                 with_unknown_file(broker) if name in changed else broker
@@ -369,3 +371,34 @@ def _with_declared_facts(network: Network, facts: Facts) -> Network:
 
 def _joined(command: Text | tuple[Text, ...]) -> str:
     return command.value if isinstance(command, Text) else " ".join(word.value for word in command)
+
+
+def _with_generated_ids(brokers: Sequence[Broker]) -> tuple[Broker, ...]:
+    """The brokers, each with an id: as if those that let Kafka choose one started in this order.
+
+    With ZooKeeper, a broker without an id, or with a negative one, takes the next number above
+    `reserved.broker.max.id` (KafkaServer.getOrGenerateBrokerId of Kafka 3.9).
+    """
+    started: Counter[str] = Counter()
+    found = []
+    for broker in brokers:
+        if _is_generated(broker):
+            started[broker.config.quorum] += 1
+            number = _reserved_ids(broker) + started[broker.config.quorum]
+            setting = Setting(name="broker.id", value=str(number), variable=None, provenance=Provenance.DERIVED)
+            config = replace(broker.config, settings={**broker.config.settings, "broker.id": setting})
+            broker = replace(broker, config=config)
+        found.append(broker)
+    return tuple(found)
+
+
+def _is_generated(broker: Broker) -> bool:
+    config = broker.config
+    if config.mode is not Mode.ZOOKEEPER or (config.value("broker.id.generation.enable") or "").lower() == "false":
+        return False
+    return config.node_id is None or config.node_id < 0
+
+
+def _reserved_ids(broker: Broker) -> int:
+    value = broker.config.value("reserved.broker.max.id") or ""
+    return int(value) if value.isdigit() and len(value) < 10 else _RESERVED_IDS
