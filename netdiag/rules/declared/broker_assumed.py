@@ -79,7 +79,7 @@ def _unknown(broker: Broker) -> str:
         case Sign.COMMAND:
             return "the configuration file is not among these files, so the listeners are unknown"
         case Sign.NAME:
-            return "netdiag does not know this image, and no variable tells its listeners"
+            return "netdiag does not know this image, and no variable sets its listeners"
         case Sign.SCRIPT:
             return "netdiag does not know what the start script changes, so it checks only what the variables set"
         case _:
