@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
 
-from netdiag.config.document import Configuration, Facts
+from netdiag.config import Configuration, Facts
 from netdiag.deployment.model.platform import PlatformOptions
 from netdiag.errors import UsageError
 from netdiag.findings import Severity
@@ -138,7 +138,7 @@ def _named(path: str) -> Configuration:
 
 def _parsed(path: str, data: bytes, *, shared: bool) -> Configuration | None:
     # Whoever has no configuration does not pay for its parser.
-    from netdiag.config.parse import TABLE, parse
+    from netdiag.config import TABLE, parse
 
     return parse(path, data, _must_be_known, table=TABLE if shared else ())
 

@@ -3,8 +3,7 @@
 import os
 
 from netdiag.errors import NetdiagError
-from netdiag.machine.abilities import Ability, State, abilities
-from netdiag.machine.facts import Machine
+from netdiag.machine import Ability, Machine, State, abilities
 from netdiag.values import dataclass
 
 

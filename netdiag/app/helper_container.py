@@ -29,8 +29,7 @@ from netdiag.io.files.projects import (
 from netdiag.values import dataclass
 
 if TYPE_CHECKING:
-    from netdiag.engine.helper_container import Right
-    from netdiag.machine.helper_talk import Kind, Terminal
+    from netdiag.engine.helper_container import Kind, Right, Terminal
 
 LARGEST = 64 * 1024 * 1024
 # Where a step of a playbook may need room for a while.
@@ -174,9 +173,8 @@ def carry_out(files: HelperFiles, options: HelperOptions, output: HelperOutput, 
         from netdiag.io.helper_container.client import carry_out as have_carried_out
     except ImportError as error:
         raise cannot_import("--via container", error, extra="live") from error
-    from netdiag.engine.helper_container import SOCKET, Helper, in_memory
+    from netdiag.engine.helper_container import SOCKET, Helper, Order, in_memory
     from netdiag.io.engine.address import find_engine
-    from netdiag.machine.helper_talk import Order
 
     files.refuse_too_large()
     address = find_engine(options.host, os.environ, Path.home())
@@ -219,7 +217,7 @@ class _Receiver:
         self.failed = False
 
     def take(self, kind: "Kind", data: bytes) -> None:
-        from netdiag.machine.helper_talk import Kind, decode_file
+        from netdiag.engine.helper_container import Kind, decode_file
 
         if kind is Kind.OUT:
             self._output.write(data)

@@ -133,7 +133,7 @@ def files_for(command: str, params: Mapping[str, Any], environ: Mapping[str, str
 
 def _carried_out(name: str, words: list[str], params: Mapping[str, Any], image: str, console: Console) -> ExitStatus:
     from netdiag.app.helper_container import HelperOptions, carry_out
-    from netdiag.machine.helper_talk import Terminal
+    from netdiag.engine.helper_container import Terminal
 
     def command(url: str | None) -> Sequence[str]:
         there = words if url is None else forwarded(words, ("--host",), {"--host": url})

@@ -17,7 +17,7 @@ from pathlib import Path
 import netdiag
 from netdiag.distribution import install_line
 from netdiag.errors import NetdiagError
-from netdiag.machine.facts import Found, Machine, Trouble
+from netdiag.machine import Found, Machine, Trouble
 from netdiag.traffic import native
 
 TOOLS = ("tcpdump", "dumpcap", "tshark", "docker")

@@ -7,8 +7,7 @@ import json
 from collections.abc import Sequence
 
 from netdiag import __version__
-from netdiag.machine.abilities import Ability, State
-from netdiag.machine.facts import Machine
+from netdiag.machine import Ability, Machine, State
 from netdiag.render.screen import Line, Run, Screen, Style, hanging, paint
 
 _STYLES = {State.OK: Style.GOOD, State.LIMITED: Style.HALF, State.MISSING: Style.BAD}

@@ -7,7 +7,7 @@ An address with a port that no broker here has belongs to another project.
 
 from collections.abc import Iterator
 
-from netdiag.config.document import ClientAddress
+from netdiag.config import ClientAddress
 from netdiag.deployment.model.contact import Address, Answered, Failed
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.model.vantage import Vantage, VantageKind

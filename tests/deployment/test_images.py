@@ -4,7 +4,7 @@ import pytest
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.config.document import ExternalNetwork, Facts
+from netdiag.config import ExternalNetwork, Facts
 from netdiag.deployment.model.contact import Failed, Unknown
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.vantage import Vantage, VantageKind

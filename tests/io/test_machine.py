@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.io.machine import TOOLS, read_machine
-from netdiag.machine.facts import Trouble
+from netdiag.machine import Trouble
 
 NOBODY = {"DOCKER_HOST": "unix:///nonexistent/docker.sock", "PATH": os.environ["PATH"]}
 

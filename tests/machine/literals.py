@@ -1,6 +1,6 @@
 """A machine on which everything is there, to take things away from."""
 
-from netdiag.machine.facts import Found, Machine
+from netdiag.machine import Found, Machine
 
 WELL = Machine(
     system="Linux",

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from netdiag.distribution import install_line
-from netdiag.machine.abilities import State, abilities
-from netdiag.machine.facts import Found, Machine, Trouble
+from netdiag.machine import Found, Machine, State, Trouble, abilities
 from tests.machine.literals import WELL
 
 

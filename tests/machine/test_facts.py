@@ -1,6 +1,6 @@
 """What was found says whether it can be used."""
 
-from netdiag.machine.facts import Found
+from netdiag.machine import Found
 
 
 def test_what_has_a_reason_against_it_is_not_there() -> None:

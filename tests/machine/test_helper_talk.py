@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netdiag.machine.helper_talk import (
+from netdiag.engine.helper_container import (
     LARGEST_FRAME,
     LARGEST_ORDER,
     Frames,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.machine.packages import install
+from netdiag.machine import install
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from netdiag import __version__
-from netdiag.engine.helper_container import COMMAND
-from netdiag.machine.helper_talk import Frames, Kind, decode_hello
+from netdiag.engine.helper_container import COMMAND, Frames, Kind, decode_hello
 from tests.cli.shell import BROKEN
 from tests.house.tree import ROOT, files
 from tests.meeting.repositories import clean_environment

@@ -7,8 +7,7 @@ from pathlib import Path
 import jsonschema
 
 import netdiag.render
-from netdiag.machine.abilities import abilities
-from netdiag.machine.facts import Found, Trouble
+from netdiag.machine import Found, Trouble, abilities
 from netdiag.render.doctor import doctor_json, doctor_text
 from netdiag.render.screen import Screen
 from tests.machine.literals import WELL

@@ -4,7 +4,7 @@ import pytest
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.config.document import ClientAddress, Facts
+from netdiag.config import ClientAddress, Facts
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.rules.declared import check_deployment

@@ -10,7 +10,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Protocol, TypeVar
 
-from netdiag.config.document import Facts
+from netdiag.config import Facts
 from netdiag.deployment.model.platform import Platform
 from netdiag.findings import Edit, Location
 from netdiag.kafka.broker_config import BrokerConfig, Mode

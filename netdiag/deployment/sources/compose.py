@@ -9,7 +9,7 @@ from netdiag.compose.positions import Text
 from netdiag.compose.project import EnvironmentVariable, Project, Service, Volume
 from netdiag.compose.project import Network as DeclaredNetwork
 from netdiag.compose.values import ReadFile, no_files
-from netdiag.config.document import Facts
+from netdiag.config import Facts
 from netdiag.deployment.model.deployment import (
     Attachment,
     Broker,

@@ -20,24 +20,29 @@ import requests
 
 import netdiag
 from netdiag.engine.document import number, text
-from netdiag.engine.helper_container import LABEL, NAME, NAMED_NAMESPACES, SOCKET, Helper, Right
-from netdiag.errors import EngineError, NetdiagError
-from netdiag.io.engine.address import EngineAddress
-from netdiag.io.engine.docker_sdk import failure, open_client
-from netdiag.machine.helper_talk import (
+from netdiag.engine.helper_container import (
     ALIVE,
     EVERY,
     INTERRUPT,
+    LABEL,
+    NAME,
+    NAMED_NAMESPACES,
     PROTOCOL,
     SILENCE,
+    SOCKET,
     Frames,
     Garbled,
     Hello,
+    Helper,
     Kind,
     Order,
+    Right,
     decode_hello,
     encode_order,
 )
+from netdiag.errors import EngineError, NetdiagError
+from netdiag.io.engine.address import EngineAddress
+from netdiag.io.engine.docker_sdk import failure, open_client
 from netdiag.values import dataclass
 
 Pass = Callable[[Kind, bytes], None]

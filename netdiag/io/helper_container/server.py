@@ -17,12 +17,7 @@ from types import FrameType
 from typing import NoReturn
 
 import netdiag
-from netdiag.errors import EngineError, InputError, NetdiagError
-from netdiag.io.engine.address import EngineAddress
-from netdiag.io.engine.unix_socket import SocketEngine
-from netdiag.io.files import read_file
-from netdiag.io.machine import own_rights
-from netdiag.machine.helper_talk import (
+from netdiag.engine.helper_container import (
     EVERY,
     INTERRUPT,
     LARGEST_FRAME,
@@ -39,6 +34,11 @@ from netdiag.machine.helper_talk import (
     frame,
     length_of,
 )
+from netdiag.errors import EngineError, InputError, NetdiagError
+from netdiag.io.engine.address import EngineAddress
+from netdiag.io.engine.unix_socket import SocketEngine
+from netdiag.io.files import read_file
+from netdiag.io.machine import own_rights
 
 Run = Callable[[Sequence[str]], int]
 COULD_NOT_LOOK = 3

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 import netdiag
-from netdiag.engine.helper_container import Helper, Right
+from netdiag.engine.helper_container import Hello, Helper, Kind, Order, Right, encode_hello, frame
 from netdiag.errors import EngineError
 from netdiag.io.engine.address import EngineAddress
 from netdiag.io.helper_container.client import Setting, carry_out
-from netdiag.machine.helper_talk import Hello, Kind, Order, encode_hello, frame
 from tests.cli.shell import CLEAN, environment
 from tests.io.engine.fake_containers import ID, FakeContainers, fake_containers
 from tests.io.namespaces import needs_root

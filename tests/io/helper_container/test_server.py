@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.machine.helper_talk import INTERRUPT, Frames, Kind, Order, Terminal, decode_hello, encode_order
+from netdiag.engine.helper_container import INTERRUPT, Frames, Kind, Order, Terminal, decode_hello, encode_order
 from tests.cli.shell import environment
 from tests.io.engine.fake_engine import VERSION, fake_engine
 

@@ -3,14 +3,104 @@
 An ability serves commands. MISSING: they do not run at all without it; LIMITED: they run, and show less or take longer.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 from netdiag.distribution import install_line
-from netdiag.machine.facts import Found, Machine, Trouble
-from netdiag.machine.packages import install
 from netdiag.values import dataclass
+
+
+class Trouble(Enum):
+    """Why an engine does not answer."""
+
+    NOBODY = "nobody is there"
+    FORBIDDEN = "we may not ask"
+    OTHER = "something else"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Something looked for: its version or place, or why it cannot be used, and what to do where that is known."""
+
+    what: str = ""
+    why_not: str = ""
+    fix: str = ""
+    trouble: Trouble = Trouble.OTHER
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it can be used."""
+        return not self.why_not
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """The machine, this process's rights on it, and what is installed.
+
+    `system` is `platform.system()`; `families` the ids of os-release, closest first ("debian"). `rights` are names of
+    capabilities in effect, without CAP_. `tools` and `libraries`: name -> where or which version, None where there is
+    none. `namespaces`: entering a network namespace was tried on our own. `free_bytes`: of the folder where temporary
+    files go. `capture_engine`: what reads captures.
+    """
+
+    system: str
+    kernel: str
+    families: tuple[str, ...]
+    python: str
+    netdiag: str
+    is_root: bool
+    rights: frozenset[str]
+    engine: Found
+    namespaces: Found
+    packet_socket: Found
+    java: Found
+    capture_engine: Found
+    tools: Mapping[str, str | None]
+    libraries: Mapping[str, str | None]
+    temporary: str
+    free_bytes: int
+    memory_bytes: int
+
+
+_INSTALL = {
+    "debian": "sudo apt-get install",
+    "fedora": "sudo dnf install",
+    "rhel": "sudo dnf install",
+    "alpine": "sudo apk add",
+    "arch": "sudo pacman -S",
+    "suse": "sudo zypper install",
+    "darwin": "brew install",
+}
+
+# program -> family -> package, where it is not called as the program is
+_PACKAGES = {
+    "java": {
+        "debian": "default-jre-headless",
+        "fedora": "java-21-openjdk-headless",
+        "rhel": "java-21-openjdk-headless",
+        "alpine": "openjdk21-jre-headless",
+        "arch": "jre-openjdk-headless",
+        "suse": "java-21-openjdk-headless",
+        "darwin": "openjdk@21",
+    },
+    "dumpcap": {"debian": "wireshark-common", "fedora": "wireshark-cli", "rhel": "wireshark-cli"},
+    "tshark": {"fedora": "wireshark-cli", "rhel": "wireshark-cli", "arch": "wireshark-cli", "darwin": "wireshark"},
+    "docker": {
+        "debian": "docker.io",
+        "fedora": "moby-engine",
+    },
+}
+
+
+def install(program: str, families: Sequence[str]) -> str:
+    """The command; the name of the program alone where nothing is known of the family."""
+    for family in families:
+        if family in _INSTALL:
+            package = _PACKAGES.get(program, {}).get(family, program)
+            return f"{_INSTALL[family]} {package}"
+    return f"install {program}"
+
 
 LEAST_FREE = 2 << 30
 LEAST_MEMORY = 3 << 30

@@ -1,1 +1,0 @@
-"""A machine that netdiag runs on: what is there, and what that lets netdiag do."""
