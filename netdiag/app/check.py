@@ -14,8 +14,7 @@ from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.compose_text import with_origins
 from netdiag.errors import NetdiagError, internal_error
 from netdiag.findings import FileLocation, Severity
-from netdiag.io.files import BASE_NAMES
-from netdiag.io.files.configuration import read_config
+from netdiag.io.files import BASE_NAMES, read_config
 from netdiag.io.files.projects import NoProject, ProjectFiles, ProjectReader, find_project, project_of, projects_at
 from netdiag.render.report import Input, Matrix, Report
 from netdiag.rules.compose import check_project

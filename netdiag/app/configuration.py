@@ -9,7 +9,7 @@ from netdiag.config import Configuration, Facts
 from netdiag.deployment.model.platform import PlatformOptions
 from netdiag.errors import UsageError
 from netdiag.findings import Severity
-from netdiag.io.files.configuration import SHARED, config_candidates, read_config
+from netdiag.io.files import SHARED, config_candidates, read_config
 from netdiag.io.files.projects import ReadOptions
 from netdiag.kafka.security import WARN_DAYS
 from netdiag.rules.selection import Choice, FileChoice, Selection, chosen, expanded

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from netdiag.app.progress import Listener
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.errors import InputError, NetdiagError, cannot_import
-from netdiag.io.files import read_file, read_stdin, write_file
-from netdiag.io.files.configuration import config_candidates
+from netdiag.io.files import config_candidates, read_file, read_stdin, write_file
 from netdiag.io.files.projects import (
     STDIN,
     STDIN_NAME,

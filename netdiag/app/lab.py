@@ -12,8 +12,7 @@ from netdiag.topology.tutorial_lab import STEPS, TRIALS, Step, Trial
 from netdiag.values import dataclass
 
 if TYPE_CHECKING:
-    from netdiag.io.lab.build import Left
-    from netdiag.io.lab.state import State, StateFile
+    from netdiag.io.tutorial_lab import Left, State, StateFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +45,7 @@ class Lab:
 
         When building is interrupted or fails, nothing half made stays; `left` hears of what could not be removed.
         """
-        from netdiag.io.lab.build import Builder, CannotShow, attempt, tear_down
-        from netdiag.io.lab.state import new_state
+        from netdiag.io.tutorial_lab import Builder, CannotShow, attempt, new_state, tear_down
 
         # An interrupt may end pyroute2 between two of its coroutines, which is nothing to tell the user about.
         warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
@@ -72,7 +70,7 @@ class Lab:
 
     def remove(self) -> "tuple[tuple[str, ...], tuple[Left, ...]]":
         """Remove it; what others had removed or replaced, and what could not be removed."""
-        from netdiag.io.lab.build import missing, tear_down
+        from netdiag.io.tutorial_lab import missing, tear_down
 
         assert self._state is not None
         gone = missing(self._state) if self._state.finished else ()
@@ -80,7 +78,7 @@ class Lab:
 
     def status(self) -> LabStatus | None:
         """What is there of it; None without a lab."""
-        from netdiag.io.lab.build import missing
+        from netdiag.io.tutorial_lab import missing
 
         state = self._state
         if state is None:
@@ -99,7 +97,7 @@ def open_lab(name: str) -> Iterator[Lab]:
     if os.geteuid() != 0:
         raise MissingRight("a lab needs network namespaces, which only root may create", hint="run it with sudo")
     try:
-        from netdiag.io.lab.state import state_file
+        from netdiag.io.tutorial_lab import state_file
 
         with state_file(name, os.environ) as file:
             yield Lab(name, file.read(), file)

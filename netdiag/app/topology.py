@@ -164,7 +164,7 @@ def _is_configured() -> bool:
     """Whether a configuration goes with the current folder; what cannot be read is one, whose reader says why."""
     import tomllib  # slow to import, and most folders have no such file
 
-    from netdiag.io.files.configuration import SHARED, config_candidates
+    from netdiag.io.files import SHARED, config_candidates
 
     for path, data in config_candidates(""):
         if not path.endswith(SHARED):

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TextIO
 
 from netdiag.app.check import CheckResult
-from netdiag.io.files import BASE_NAMES, OVERRIDE_NAMES
-from netdiag.io.files.configuration import OWN, SHARED
-from netdiag.io.files.watch import stamps, wait_for_change, wait_for_reader
+from netdiag.io.files import BASE_NAMES, OVERRIDE_NAMES, OWN, SHARED, stamps, wait_for_change, wait_for_reader
 from netdiag.render.report import Report
 
 # What may come to lie beside a compose file and change what is read.

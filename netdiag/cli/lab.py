@@ -17,7 +17,7 @@ from netdiag.render.lab import invitation_text, left_text, passed_over_text, ste
 from netdiag.topology.tutorial_lab import Step, namespace_name
 
 if TYPE_CHECKING:
-    from netdiag.io.lab.build import Left
+    from netdiag.io.tutorial_lab import Left
 
 
 class What(StrEnum):

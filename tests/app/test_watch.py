@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.app.watch import FileWatch, live_rounds, step_timeout
-from netdiag.io.files import watch as polling
+from netdiag.io import files as polling
 from netdiag.render.report import Report
 from tests.app.checks import result_of
 from tests.cli.shell import BROKEN

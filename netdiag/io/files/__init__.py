@@ -1,4 +1,9 @@
-"""Files in and out: bounded reads whose failures say what to do, writes that are whole or not at all."""
+"""Files in and out: bounded reads whose failures say what to do, writes that are whole or not at all.
+
+`wait_for_change` looks at files again and again: notifications of the kernel differ on every system and do not arrive
+from network shares and the mounts of virtual machines, where editors of compose files often sit; a few calls of stat,
+twice a second, cost nothing.
+"""
 
 import errno
 import os
@@ -6,10 +11,12 @@ import select
 import stat
 import sys
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
+from typing import TextIO
 
 from netdiag.errors import InputError
 
@@ -185,3 +192,76 @@ def _hint(error: OSError | ValueError) -> str | None:
             return "check the path; without a FILE, the compose file of the current folder is taken"
         case _:
             return None
+
+
+OWN = "netdiag.toml"
+SHARED = "pyproject.toml"
+# Its parser, and the search for a line in it, are no match for larger ones.
+CONFIGURATION_LIMIT = 256 * 1024
+_LIMIT_SHARED = 1024 * 1024
+
+
+def config_candidates(folder: str) -> Iterator[tuple[str, bytes]]:
+    """The files that may configure what is in a folder, the nearest first; the caller takes one and stops.
+
+    The search ends at the folder that holds `.git`, or at the root. A `pyproject.toml` without our name is none.
+    """
+    try:
+        here = Path(folder).absolute()
+    except OSError:
+        # The current folder is gone.
+        return
+    for place in (here, *here.parents):
+        own, shared = place / OWN, place / SHARED
+        if own.is_file():
+            yield str(own), read_config(str(own))
+        if shared.is_file():
+            data = read_config(str(shared))
+            if b"netdiag" in data:
+                yield str(shared), data
+        if (place / ".git").exists():
+            return
+
+
+def read_config(path: str) -> bytes:
+    """The bytes of a configuration file."""
+    return read_file(path, limit=_LIMIT_SHARED if Path(path).name == SHARED else CONFIGURATION_LIMIT)
+
+
+EVERY = 0.5
+
+Stamp = tuple[int, int, int] | None
+
+
+def stamps(paths: Iterable[str]) -> dict[str, Stamp]:
+    """What tells a change of each file: when it was written, its size, which file it is; None where there is none."""
+    return {path: _stamp(path) for path in paths}
+
+
+def wait_for_change(before: Mapping[str, Stamp], *, every: float = EVERY) -> None:
+    """Return once a file is no longer what it was."""
+    while stamps(before) == before:
+        time.sleep(every)
+
+
+def _stamp(path: str) -> Stamp:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def wait_for_reader(stream: TextIO | None, seconds: float) -> bool:
+    """Wait; False, and at once, when nobody can read any more what is written to the stream."""
+    try:
+        descriptor = -1 if stream is None else stream.fileno()
+    except (OSError, ValueError):
+        descriptor = -1
+    if descriptor < 0 or not hasattr(select, "poll"):
+        time.sleep(max(0.0, seconds))
+        return True
+    waiting = select.poll()
+    # No event is asked for: a closed pipe tells itself.
+    waiting.register(descriptor, 0)
+    return not waiting.poll(max(0.0, seconds) * 1000)

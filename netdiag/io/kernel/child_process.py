@@ -2,16 +2,64 @@
 
 Only where it is safe and of use: in a process with one thread, for a copy has no other and would wait for ever on what
 those held; and on a machine with a second processor.
+
+The result comes as pickle, with a short cut for the many small values: of a frozen dataclass with slots, pickle asks
+and sets each field by a function in Python; here their slots are read and filled directly, in less than half of
+the time. The bytes are for a copy of this very process only.
 """
 
+import io
 import os
+import pickle
 import signal
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import fields
+from functools import partial
+from operator import attrgetter
 from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
+
+from netdiag.linux.rtnetlink import BridgeVlan, FdbEntry, InterfaceAddress, Link, Neighbour, NextHop, Route, RoutingRule
+from netdiag.linux.ruleset import Expression, FilterRule
+from netdiag.linux.sockets import Listener
+
+_MANY = (
+    *(Link, InterfaceAddress, Route, NextHop, RoutingRule, Neighbour, FdbEntry, BridgeVlan, Listener),
+    *(Expression, FilterRule),
+)
+_NAMES: dict[type, tuple[str, ...]] = {kind: tuple(field.name for field in fields(kind)) for kind in _MANY}
+_PUT: dict[type, tuple[Callable[[object, object], None], ...]] = {
+    kind: tuple(vars(kind)[name].__set__ for name in names) for kind, names in _NAMES.items()
+}
 
 T = TypeVar("T")
+
+
+def packed(value: object) -> bytes:
+    """The bytes of anything that can be pickled."""
+    file = io.BytesIO()
+    packer = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)
+    packer.dispatch_table = {kind: partial(_taken, kind, attrgetter(*names)) for kind, names in _NAMES.items()}
+    packer.dump(value)
+    return file.getvalue()
+
+
+# Any: whatever was packed.
+def unpacked(data: bytes) -> Any:
+    """What `packed` was given."""
+    return pickle.loads(data)
+
+
+def _taken(kind: type[T], get: "attrgetter[Any]", value: T) -> tuple[Callable[..., T], tuple[type[T], Any]]:
+    return _made, (kind, get(value))
+
+
+def _made(kind: type[T], values: tuple[object, ...]) -> T:
+    made = object.__new__(kind)
+    for put, value in zip(_PUT[kind], values, strict=True):
+        put(made, value)
+    return made
 
 
 def possible() -> bool:
@@ -53,8 +101,6 @@ class ChildProcess(Generic[T]):
 
     def result(self) -> T | None:
         """What its work gave, once it is done; None where it failed."""
-        from netdiag.io.kernel.pickling import unpacked
-
         pieces = []
         while piece := os.read(self._source, 1 << 20):
             pieces.append(piece)
@@ -71,8 +117,6 @@ def _work(work: Callable[[], T], target: int) -> None:
     """In the copy, which must not live on in what its maker would do next: it runs no handler and no cleaning up."""
     status = 1
     try:
-        from netdiag.io.kernel.pickling import packed
-
         with open(target, "wb", buffering=0) as file:
             left = memoryview(packed(work()))
             while left:

@@ -9,27 +9,25 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from netdiag.linux.filtering.decision import (
-    Decision,
-    Evaluation,
-    Target,
-    masquerade,
-    native_number,
-    redirect,
-    translate,
-)
 from netdiag.linux.filtering.packet import (
     Bits,
     ConnectionState,
+    Decision,
+    Evaluation,
     Packet,
+    Target,
     Ternary,
     both,
     compare,
     header_bytes,
     known,
     masked,
+    masquerade,
+    native_number,
     negated,
     network_header,
+    redirect,
+    translate,
     transport_header,
     unknown,
     within,

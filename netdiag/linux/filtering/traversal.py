@@ -12,8 +12,15 @@ from dataclasses import field, replace
 from enum import Enum
 
 from netdiag.linux.filtering import nf_tables, xtables
-from netdiag.linux.filtering.decision import Decision, Evaluation
-from netdiag.linux.filtering.packet import NOTHING_KNOWN, ConnectionState, NamespaceView, Packet, Ternary
+from netdiag.linux.filtering.packet import (
+    NOTHING_KNOWN,
+    ConnectionState,
+    Decision,
+    Evaluation,
+    NamespaceView,
+    Packet,
+    Ternary,
+)
 from netdiag.linux.ruleset import Chain, ElementSet, FilterRule, Origin, RuleAddress, Ruleset, Table
 from netdiag.values import dataclass
 

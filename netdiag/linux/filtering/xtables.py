@@ -9,9 +9,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from netdiag.linux.filtering.decision import Decision, Evaluation, Target, masquerade, network_map, redirect, translate
 from netdiag.linux.filtering.nf_tables import Step, address_type
-from netdiag.linux.filtering.packet import Packet, Ternary, both, equal, header_bytes, masked, negated, transport_header
+from netdiag.linux.filtering.packet import (
+    Decision,
+    Evaluation,
+    Packet,
+    Target,
+    Ternary,
+    both,
+    equal,
+    header_bytes,
+    masked,
+    masquerade,
+    negated,
+    network_map,
+    redirect,
+    translate,
+    transport_header,
+)
 from netdiag.linux.protocols import protocol_number
 from netdiag.linux.ruleset import Expression
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.errors import InputError
-from netdiag.io.files.configuration import LIMIT, config_candidates, read_config
+from netdiag.io.files import CONFIGURATION_LIMIT, config_candidates, read_config
 
 
 def put(folder: Path, *names: str, text: str = "# netdiag\n") -> None:
@@ -45,6 +45,6 @@ def test_relative_folders_and_folders_that_are_not_there(tmp_path: Path, monkeyp
 
 
 def test_a_file_that_is_too_large_is_an_error(tmp_path: Path) -> None:
-    put(tmp_path, "netdiag.toml", text="#" * (LIMIT + 1))
+    put(tmp_path, "netdiag.toml", text="#" * (CONFIGURATION_LIMIT + 1))
     with pytest.raises(InputError):
         read_config(str(tmp_path / "netdiag.toml"))

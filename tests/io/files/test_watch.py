@@ -5,7 +5,7 @@ import os
 import threading
 from pathlib import Path
 
-from netdiag.io.files.watch import stamps, wait_for_change, wait_for_reader
+from netdiag.io.files import stamps, wait_for_change, wait_for_reader
 
 
 def test_every_change_shows(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 
 import pytest
 
-from netdiag.io.kernel.pickling import packed, unpacked
+from netdiag.io.kernel.child_process import packed, unpacked
 from netdiag.linux.rtnetlink import Link, NextHop, Route
 from tests.topology.five_brokers import hostile
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.io.kernel import namespace_facts as under_test
-from netdiag.io.kernel.namespace_facts import FactReader, read_settings
+from netdiag.io.kernel import inventory as under_test
+from netdiag.io.kernel.inventory import FactReader, read_settings
 from netdiag.io.kernel.namespaces import Calls
 from netdiag.io.kernel.netlink import ROUTE, SOCK_DIAG, Channel, Refused
 from netdiag.linux.netlink.links import LinkSettings

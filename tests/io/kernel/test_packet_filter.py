@@ -9,7 +9,6 @@ import pytest
 
 from netdiag.errors import MissingRight, NetdiagError
 from netdiag.io.kernel import packet_filter as reading
-from netdiag.io.kernel.conntrack import MOST_CONNECTIONS, read_connections
 from netdiag.io.kernel.netlink import NETFILTER, Channel, Refused
 from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.kernel.packet_filter import addresses, legacy_tables, read_counters, read_ruleset
@@ -198,13 +197,6 @@ def test_an_answer_that_is_none() -> None:
     found = read_ruleset(channel({TABLES: [payload(2, b"\xff\xff\1\0")]}))
     assert all(table.origin is Origin.IPTABLES_LEGACY for table in found.tables)
     assert found.unread[0].startswith("nf_tables: attribute 1 of 65535 bytes")
-
-
-def test_more_connections_than_we_take() -> None:
-    one = payload(2, attribute(1, b""), attribute(2, b""))
-    found, unread = read_connections(channel({1: [one] * (MOST_CONNECTIONS + 1)}))
-    assert (len(found), len(unread)) == (MOST_CONNECTIONS, 1)
-    assert read_connections(channel({1: MissingRight("root only")})) == ((), ("connections: root only",))
 
 
 def test_flow_tables_are_told() -> None:

@@ -14,8 +14,7 @@ import pytest
 
 from netdiag.errors import NetdiagError
 from netdiag.io.kernel.inventory import read_inventory
-from netdiag.io.lab.build import Builder, CannotShow, attempt, missing, tear_down
-from netdiag.io.lab.state import State, StateFile, new_state
+from netdiag.io.tutorial_lab import Builder, CannotShow, State, StateFile, attempt, missing, new_state, tear_down
 from netdiag.rules.topology import check_topology
 from netdiag.topology.graph import PathEnd
 from netdiag.topology.join import join

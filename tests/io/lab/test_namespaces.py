@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from netdiag.errors import InputError
-from netdiag.io.lab.namespaces import FOLDER, Found, asking, fresh_namespace, look, name_it, take_name
+from netdiag.io.tutorial_lab import FOLDER, Found, asking, fresh_namespace, look, name_it, take_name
 from tests.io.lab.labs import cleared, fresh_name, ip
 from tests.io.namespaces import needs_root
 

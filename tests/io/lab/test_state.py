@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from netdiag.errors import NetdiagError
-from netdiag.io.lab import state as lab_state
-from netdiag.io.lab.state import OwnedDevice, StateFile, new_state, state_file
+from netdiag.io import tutorial_lab as lab_state
+from netdiag.io.tutorial_lab import OwnedDevice, StateFile, new_state, state_file
 
 
 def test_a_state_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ import pytest
 
 from netdiag.errors import InputError
 from netdiag.io.packets import engines
-from netdiag.io.packets.engines import AUTO, SCAPY, SCAPY_RATE, choose
+from netdiag.io.packets.engines import AUTO, SCAPY, SCAPY_RATE, Tool, choose
 from netdiag.io.packets.places import HOST, Place
-from netdiag.io.packets.tools import Tool
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.errors import NetdiagError
+from netdiag.io.packets.engines import PcapDecoder, PcapngDecoder, Spool, Tool, ToolSource, in_order
 from netdiag.io.packets.filters import Filter, of_expression, of_ports
 from netdiag.io.packets.pcapng_writer import (
     LINKTYPE_ETHERNET,
@@ -23,7 +24,6 @@ from netdiag.io.packets.pcapng_writer import (
     encode_section,
 )
 from netdiag.io.packets.places import Place, named
-from netdiag.io.packets.tools import PcapDecoder, PcapngDecoder, Spool, Tool, ToolSource, in_order
 from tests.io.namespaces import FAR, Pair
 from tests.io.packets.traffic import SENDER, needs, python
 from tests.tools import tool

@@ -1,7 +1,19 @@
 """Registers, and what address translation does to a packet."""
 
-from netdiag.linux.filtering.decision import Evaluation, Target, masquerade, network_map, redirect, translate
-from netdiag.linux.filtering.packet import NOTHING_KNOWN, Bits, NamespaceView, Packet, known, unknown
+from netdiag.linux.filtering.packet import (
+    NOTHING_KNOWN,
+    Bits,
+    Evaluation,
+    NamespaceView,
+    Packet,
+    Target,
+    known,
+    masquerade,
+    network_map,
+    redirect,
+    translate,
+    unknown,
+)
 
 
 def test_a_register_is_four_small_ones() -> None:

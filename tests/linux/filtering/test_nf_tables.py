@@ -2,9 +2,19 @@
 
 import pytest
 
-from netdiag.linux.filtering.decision import Decision, Evaluation, native_number
 from netdiag.linux.filtering.nf_tables import STATE_BITS, address_type, look_up, step
-from netdiag.linux.filtering.packet import NOTHING_KNOWN, Bits, ConnectionState, NamespaceView, Packet, known, unknown
+from netdiag.linux.filtering.packet import (
+    NOTHING_KNOWN,
+    Bits,
+    ConnectionState,
+    Decision,
+    Evaluation,
+    NamespaceView,
+    Packet,
+    known,
+    native_number,
+    unknown,
+)
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import ElementSet, Expression, SetEntry
 

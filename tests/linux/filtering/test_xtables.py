@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.linux.filtering.decision import Decision, Evaluation
-from netdiag.linux.filtering.packet import ConnectionState, NamespaceView, Packet
+from netdiag.linux.filtering.packet import ConnectionState, Decision, Evaluation, NamespaceView, Packet
 from netdiag.linux.filtering.xtables import in_network, step
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Expression

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.linux.netlink.nfnetlink import Malformed, attributes, number, table, text, user_data, user_text
+from netdiag.linux.nftables.messages import Malformed, attributes, number, table, text, user_data, user_text
 from tests.linux.nftables.message_bytes import attribute
 
 

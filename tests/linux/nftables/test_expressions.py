@@ -6,8 +6,7 @@ from contextlib import suppress
 import pytest
 
 from netdiag.errors import NetdiagError
-from netdiag.linux.netlink.nfnetlink import Malformed
-from netdiag.linux.nftables.expressions import Count, decode_expressions, reject_kind
+from netdiag.linux.nftables.messages import Count, Malformed, decode_expressions, reject_kind
 from netdiag.linux.ruleset import Expression
 from tests.linux.nftables.message_bytes import COUNTED, TCP_PORT_80, attribute, data, expression, number, verdict, word
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from netdiag.linux.nftables.expressions import decode_expressions
 from netdiag.linux.nftables.iptables_nft import as_iptables, iptables_text, made_by_iptables
-from netdiag.linux.nftables.messages import RuleMessage, TableId
+from netdiag.linux.nftables.messages import RuleMessage, TableId, decode_expressions
 from netdiag.linux.ruleset import Chain, ElementSet, Expression
 from tests.linux.nftables.message_bytes import COUNTED, TCP_PORT_80, attribute, data, expression, number, verdict
 

@@ -4,9 +4,9 @@ import struct
 
 import pytest
 
-from netdiag.linux.netlink.nfnetlink import Malformed
-from netdiag.linux.nftables.expressions import Count
 from netdiag.linux.nftables.messages import (
+    Count,
+    Malformed,
     TableId,
     decode_chain,
     decode_elements,

@@ -8,18 +8,23 @@ from dataclasses import replace
 import pytest
 
 from netdiag.errors import NetdiagError
-from netdiag.linux.nftables.conditions import Load, compared, load, load_kind, load_words, ranged
-from netdiag.linux.nftables.expressions import decode_expressions
+from netdiag.linux.nftables.messages import decode_expressions
 from netdiag.linux.nftables.rule_text import (
+    Load,
+    compared,
     connection_limit_text,
     inner_text,
     limit_text,
+    load,
+    load_kind,
+    load_words,
     log_text,
     nft_text,
     object_reference_text,
     queue_text,
     quota_text,
     range_flags_text,
+    ranged,
     reject_text,
     set_words,
     synproxy_text,

@@ -1,1 +1,0 @@
-"""The tutorial lab: namespaces and devices, made, shown and removed."""
