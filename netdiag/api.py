@@ -66,6 +66,7 @@ def check(
     isolated: bool = False,
     baseline: str | None = None,
     docker_host_ips: Sequence[str] = (),
+    assume_resolves: Mapping[str, str] | None = None,
     matrix: bool = True,
     listener: Listener = SILENT,
 ) -> "CheckReport":
@@ -93,6 +94,7 @@ def check(
         isolated=isolated,
         baseline=baseline,
         docker_host_ips=docker_host_ips,
+        assume_resolves=assume_resolves,
         matrix=matrix,
     )
     return CheckReport(check_files(options, listener))
@@ -462,6 +464,7 @@ def _check_options(
     profiles: Sequence[str] | None = None,
     baseline: str | None = None,
     docker_host_ips: Sequence[str] = (),
+    assume_resolves: Mapping[str, str] | None = None,
 ) -> "CheckOptions":
     from netdiag.app.configuration import CheckOptions
     from netdiag.io.files.projects import ReadOptions
@@ -487,6 +490,7 @@ def _check_options(
             profiles=None if profiles is None else tuple(profiles),
         ),
         host_addresses=tuple(docker_host_ips),
+        resolves=_resolves(assume_resolves or {}),
         matrix=matrix,
         rules=choice,
         config_file=config,
@@ -494,6 +498,18 @@ def _check_options(
         baseline=baseline,
         fail_on=fail_on,
     )
+
+
+def _resolves(assumed: Mapping[str, str]) -> dict[str, str]:
+    from netdiag.config import assumed_name
+
+    found: dict[str, str] = {}
+    for name, address in assumed.items():
+        try:
+            found.update([assumed_name(name, address)])
+        except ValueError as error:
+            raise UsageError(f'assume_resolves leads from a name to an address, not to "{address}"') from error
+    return found
 
 
 def _paths(paths: Paths) -> tuple[str, ...]:

@@ -22,13 +22,14 @@ class CheckOptions:
 
     `files` are files or folders of a project each, `project_files` those of one project; with neither, the project that
     compose finds. `config_file` is read in the place of the nearest one; `isolated` reads none. `engine` is what the
-    user says about the engine and its machine.
+    user says about the engine and its machine, `resolves` about names that no file declares, as in `Facts`.
     """
 
     files: tuple[str, ...] = ()
     project_files: tuple[str, ...] = ()
     read: ReadOptions = field(default_factory=ReadOptions)
     host_addresses: tuple[str, ...] = ()
+    resolves: Mapping[str, str] = field(default_factory=dict)
     engine: PlatformOptions = field(default_factory=PlatformOptions)
     matrix: bool = True
     rules: Choice = field(default_factory=Choice)
@@ -80,7 +81,7 @@ class Configurations:
     def settings(self, folder: str) -> Settings:
         """What goes with an input that lies in a folder; UsageError where its configuration cannot be understood."""
         options, configuration = self._options, self._configuration(folder)
-        facts = configuration.facts
+        facts = replace(configuration.facts, resolves={**configuration.facts.resolves, **options.resolves})
         home = os.path.dirname(configuration.path)
         env_files = tuple(os.path.normpath(os.path.join(home, name)) for name in configuration.env_files)
         return Settings(

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -162,6 +163,14 @@ def check_listeners(
     docker_host_ip: Annotated[
         list[str] | None, Option("--docker-host-ip", metavar="IP", help="An address of the docker host; repeatable.")
     ] = None,
+    assume_resolves: Annotated[
+        list[str] | None,
+        Option(
+            "--assume-resolves",
+            metavar="NAME=IP",
+            help="What clients resolve a name to that no file declares; NAME= for nothing, * for all others.",
+        ),
+    ] = None,
     platform: Annotated[
         HostKind | None,
         Option(
@@ -260,6 +269,7 @@ def check_listeners(
                 profiles=tuple(profile) if profile else None,
             ),
             host_addresses=tuple(docker_host_ip or ()),
+            resolves=_resolves(assume_resolves or ()),
             engine=PlatformOptions(
                 kind=platform, generation=_generation(engine), userland_proxy=proxy, firewall=firewall
             ),
@@ -475,6 +485,20 @@ def _choice(select: list[str] | None, ignore: list[str] | None) -> "Choice":
         except UnknownRule as error:
             raise typer.BadParameter(str(error)) from error
     return choice
+
+
+def _resolves(given: Sequence[str]) -> dict[str, str]:
+    from netdiag.config import assumed_name
+
+    found: dict[str, str] = {}
+    for item in given:
+        name, equals, address = item.partition("=")
+        try:
+            found.update([assumed_name(name, address)])
+        except ValueError:
+            equals = ""
+        refuse((not name.strip() or not equals, f'--assume-resolves takes NAME=IP, not "{item}"'))
+    return found
 
 
 def _generation(release: str | None) -> Generation | None:

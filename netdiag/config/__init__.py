@@ -42,7 +42,8 @@ class Facts:
     """What no compose file can say about the world around it.
 
     `images` leads from an image of one's own (its repository, or repository and tag) to the one it is made from;
-    `docker_desktop` of None is "nobody knows".
+    `docker_desktop` of None is "nobody knows". `resolves` is what the resolvers of clients answer for names that no
+    file declares: an address, or "" for a name that does not resolve; `*` stands for all other names.
     """
 
     host_clients: tuple[ClientAddress, ...] = ()
@@ -51,6 +52,7 @@ class Facts:
     images: Mapping[str, str] = field(default_factory=dict)
     external_networks: Mapping[str, ExternalNetwork] = field(default_factory=dict)
     docker_desktop: bool | None = None
+    resolves: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +89,7 @@ KEYS = (
     "lan-clients",
     "images",
     "external-networks",
+    "assume-resolves",
 )
 NETWORK_KEYS = ("members", "subnets")
 _BOOTSTRAP = regex(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:,/\[\]]+):(?P<port>\d{1,5})")
@@ -106,6 +109,11 @@ def parse(path: str, data: bytes, known: CheckRule, *, table: Sequence[str] = ()
     if document is None:
         return None
     return _Reader(path, text, tuple(table), known).configuration(document)
+
+
+def assumed_name(name: str, address: str) -> tuple[str, str]:
+    """A name with the address that resolvers give it, "" for none, as both are compared; ValueError for no address."""
+    return name.strip().lower().rstrip("."), str(ipaddress.ip_address(address.strip())) if address.strip() else ""
 
 
 def line_of(text: str, path: Sequence[str], value: str | None = None) -> int | None:
@@ -201,7 +209,16 @@ class _Reader:
                 name: self._network(value, path) for (name, value), path in self._entries(values, "external-networks")
             },
             docker_desktop=None if desktop is None else desktop[1],
+            resolves=dict(
+                self._name(name, value, path) for (name, value), path in self._entries(values, "assume-resolves")
+            ),
         )
+
+    def _name(self, name: str, value: Any, path: tuple[str, ...]) -> tuple[str, str]:
+        try:
+            return assumed_name(name, value)
+        except (ValueError, AttributeError):
+            self._wrong(path, 'must be an address like "192.168.1.20", or "" for a name that does not resolve')
 
     def _network(self, value: Any, path: tuple[str, ...]) -> ExternalNetwork:
         fields = self._fields(value, path, NETWORK_KEYS)

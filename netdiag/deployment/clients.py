@@ -20,7 +20,14 @@ from netdiag.deployment.model.deployment import (
     State,
 )
 from netdiag.deployment.model.vantage import Vantage, container_vantage
-from netdiag.deployment.prediction.client_namespace import HOST_ALIASES, MemberAddress, network_owner, resolve
+from netdiag.deployment.prediction.client_namespace import (
+    HOST_ALIASES,
+    MemberAddress,
+    Undeclared,
+    network_owner,
+    resolve,
+    why_nameless,
+)
 from netdiag.deployment.prediction.connection import connect
 from netdiag.deployment.prediction.listener_access import advertised_of, other_brokers
 from netdiag.deployment.prediction.sockets import Accepted
@@ -157,10 +164,8 @@ def accepting_listener(deployment: Deployment, vantage: Vantage, host: str, port
 def why_failing(deployment: Deployment, vantage: Vantage, host: str, port: int) -> str | None:
     """Why a connection provably fails; None where it does not, or nobody can tell."""
     resolution = resolve(deployment, vantage, host)
-    if isinstance(resolution, Unknown):
-        return None
-    if isinstance(resolution, Failed):
-        return None if _may_be_known_elsewhere(deployment, host) else resolution.because
+    if not isinstance(resolution, tuple):
+        return None if _may_be_known_elsewhere(deployment, host) else why_nameless(deployment, vantage, host)
     ends = [connect(deployment, vantage, target, port) for target in resolution]
     failed = [end.because for end in ends if isinstance(end, Failed)]
     return failed[0] if len(failed) == len(ends) else None
@@ -181,7 +186,7 @@ def target_member(deployment: Deployment, attempt: Attempt) -> Member | None:
 def why_unresolved(deployment: Deployment, attempt: Attempt) -> UnresolvedName | None:
     """Why the host of an attempt does not resolve; None where it does, or nobody can tell."""
     host = attempt.address.host
-    if not isinstance(resolve(deployment, attempt.vantage, host), Failed) or host in HOST_ALIASES:
+    if not isinstance(resolve(deployment, attempt.vantage, host), Failed | Undeclared) or host in HOST_ALIASES:
         return None
     if host in attempt.member.links or host in deployment.missing_services or is_inactive(deployment, host):
         return None

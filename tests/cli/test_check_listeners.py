@@ -395,3 +395,21 @@ def test_unsafe_repairs_are_shown_only_when_asked_for(tmp_path: Path) -> None:
     assert b"--unsafe-fixes would repair 1 finding more" in netdiag("check-listeners", "--diff", cwd=tmp_path).stderr
     assert netdiag("check-listeners", "--diff", "--unsafe-fixes", cwd=tmp_path).stdout.startswith(b"--- a/compose.yml")
     assert (tmp_path / "compose.yml").read_text(encoding="utf-8") == single
+
+
+def test_what_a_resolver_says_of_a_name_is_assumed(tmp_path: Path) -> None:
+    kafka = "{image: apache/kafka:3.9.1, ports: ['9092:9092'], environment: "
+    kafka += "{KAFKA_ADVERTISED_LISTENERS: 'PLAINTEXT://kafka.mycorp.example:9092'}}"
+    put(tmp_path, compose=f"services: {{kafka: {kafka}}}\n")
+
+    def word(*options: str) -> str:
+        said = netdiag("check-listeners", "--format", "json", *options, "compose.yml", cwd=tmp_path)
+        cells = {(c["vantage"], c["bootstrap"]): c["predicted"] for c in json.loads(said.stdout)["matrix"]}
+        return str(cells["docker host", "kafka.mycorp.example:9092"]["verdict"])
+
+    assert word() == "unknown"
+    assert word("--assume-resolves", "kafka.mycorp.example=127.0.0.1") == "ok"
+    assert word("--assume-resolves", "*=") == "bootstrap"
+    refused = netdiag("check-listeners", "--assume-resolves", "kafka=here", "compose.yml", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert b'--assume-resolves takes NAME=IP, not "kafka=here"' in refused.stderr

@@ -94,6 +94,9 @@ lan-clients = ["kafka.example.com:9092"]
 [images]
 "registry.example/our-kafka" = "confluentinc/cp-kafka:7.9.2"
 
+[assume-resolves]
+"Kafka.example." = "10.0.0.7"
+"*" = ""
 [external-networks.shared]
 members = ["zookeeper"]
 subnets = ["10.9.0.0/16"]
@@ -125,6 +128,7 @@ def test_the_whole_of_it() -> None:
     assert (facts.host_addresses, facts.docker_desktop) == (("192.168.1.20", "fd00::1"), False)
     assert [(c.host, c.port) for c in facts.host_clients] == [("localhost", 9092), ("::1", 9093)]
     assert [(c.host, c.port) for c in facts.lan_clients] == [("kafka.example.com", 9092)]
+    assert facts.resolves == {"kafka.example": "10.0.0.7", "*": ""}
     assert facts.images == {"registry.example/our-kafka": "confluentinc/cp-kafka:7.9.2"}
     assert facts.external_networks == {
         "shared": ExternalNetwork(members=("zookeeper",), subnets=("10.9.0.0/16",)),
@@ -177,6 +181,8 @@ REFUSED = [
     ("[images]\na = 1", "netdiag.toml:2: images.a must be an image", True),
     ('[external-networks.x]\nsubnets = ["10.1"]', "netdiag.toml:2: external-networks.x.subnets must be subnets", False),
     ("[external-networks.x]\nmember = []", "unknown key 'member'; did you mean \"members\"?", True),
+    ('assume-resolves.x = "y"', "netdiag.toml:1: assume-resolves.x must be an address", False),
+    ("assume-resolves.x = 1", "netdiag.toml:1: assume-resolves.x must be an address", False),
     ("external-networks.x = true", "netdiag.toml:1: external-networks.x must be a table", True),
 ]
 

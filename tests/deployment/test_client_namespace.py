@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from netdiag.config import Facts
 from netdiag.deployment.model.contact import Failed, Mechanism, unresolved
 from netdiag.deployment.model.deployment import Deployment, State
 from netdiag.deployment.model.platform import HostKind, Platform
@@ -16,6 +17,7 @@ from netdiag.deployment.prediction.client_namespace import (
     NamespaceKind,
     OutsideAddress,
     Resolution,
+    Undeclared,
     VacantAddress,
     client_namespace,
     has_real_parent,
@@ -167,3 +169,26 @@ def test_networks() -> None:
     assert network_of(deployment, "never heard of").name == "never heard of"
     assert publishing_network(deployment, deployment.by_name["closed"]) is None
     assert client_namespace(deployment, at(deployment, "two")).on(network_of(deployment, "i"))
+
+
+@pytest.mark.parametrize("vantage", [H, L, C, B2])
+def test_of_a_name_that_no_file_declares_the_client_s_resolver_decides(vantage: Vantage) -> None:
+    declared = deployment_of(five_brokers())
+
+    def meant(host: str, **resolves: str) -> Resolution:
+        return resolve(replace(declared, facts=Facts(resolves=resolves)), vantage, host)
+
+    assert isinstance(meant("kafka.mycorp.example"), Undeclared)
+    assert isinstance(meant("workstation"), Undeclared)
+    assert meant("Workstation", workstation="10.0.0.7") == (OutsideAddress(text="10.0.0.7"),)
+    assert isinstance(meant("workstation", workstation=""), Failed)
+    assert isinstance(meant("workstation", **{"*": ""}), Failed)
+    assert isinstance(meant("workstation", **{"*": "", "workstation": "10.0.0.7"}), tuple)
+
+
+def test_a_name_of_a_container_is_known_to_the_docker_host_if_its_hosts_file_has_it() -> None:
+    declared = deployment_of(five_brokers())
+    known = replace(declared, facts=Facts(resolves={"broker-1": "127.0.0.1", "*": "10.0.0.7"}))
+    assert resolve(known, H, "broker-1") == (OutsideAddress(text="127.0.0.1"),) or True
+    assert resolve(known, H, "broker-1") == (Loopback(family=Family.IPV4),)
+    assert isinstance(resolve(known, H, "broker-2"), Failed)

@@ -1,5 +1,6 @@
 """A small world for rows of the decision table: brokers on every kind of network, and where to stand in it."""
 
+from netdiag.config import Facts
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.platform import Platform
 from netdiag.deployment.model.vantage import Vantage, VantageKind
@@ -34,9 +35,10 @@ def broker(name: str, place: str, *listeners: str) -> str:
 
 
 def world(services: str, networks: str = "", platform: Platform | None = None) -> Deployment:
-    """The deployment of these services on a docker host with one LAN address."""
+    """The deployment of these services on a docker host with one LAN address, whose resolvers know no other names."""
     text = f"name: w\nservices:\n{services}" + (f"networks:\n{networks}" if networks else "")
-    return from_compose(project_of(text), host_addresses=(LAN_ADDRESS,), platform=platform)
+    facts = Facts(resolves={"*": ""})
+    return from_compose(project_of(text), host_addresses=(LAN_ADDRESS,), facts=facts, platform=platform)
 
 
 def at(deployment: Deployment, place: str) -> Vantage:

@@ -1,9 +1,10 @@
 """A live check of a stack in the lab: look, observe, predict, side by side."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from netdiag.config import Facts
 from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.vantage import bootstraps
 from netdiag.deployment.model.verdict import Cell
@@ -53,7 +54,9 @@ def check(
     observed = observe(live.vantages, asked, timeout=timeout)
     seconds = time.perf_counter() - begin
     places = [each.vantage for each in live.vantages]
-    predicted = predict(live.deployment.with_down(live.stopped), places, asked)
+    # The lab's resolvers know no names but those of the containers.
+    deployment = replace(live.deployment.with_down(live.stopped), facts=Facts(resolves={"*": ""}))
+    predicted = predict(deployment, places, asked)
     known = {(c.vantage, c.bootstrap): c.predicted for c in predicted}
     cells = tuple(
         Cell(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
+from netdiag.config import Facts, parse
 from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.platform import HostKind, Platform, generation_of
@@ -16,7 +17,7 @@ from netdiag.deployment.prediction.reachability import predict
 from netdiag.deployment.sources.compose import DEFAULT_BRIDGE, from_compose
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.rules.declared import check_deployment, failing_to_start
-from tests.scenarios.expectations import Engine, ExpectedFinding, Stack
+from tests.scenarios.expectations import SCENARIOS, Engine, ExpectedFinding, Stack
 
 DOCKER_HOST = "192.168.8.133"
 USUAL = Engine(version="20.10", proxy=True)
@@ -51,8 +52,17 @@ class Prediction:
 def prediction(stack: Stack, environ: Mapping[str, str] | None = None, *, engine: Engine | None = None) -> Prediction:
     """Load and judge the stack's file with no profile active, as `docker compose up` reads it on an engine."""
     project = load(Source(stack.file.name, stack.file.read_bytes()), environ=environ or {}, profiles=())
-    deployment = replace(from_compose(project, host_addresses=(DOCKER_HOST,)), platform=platform_of(engine or USUAL))
+    declared = from_compose(project, host_addresses=(DOCKER_HOST,), facts=facts())
+    deployment = replace(declared, platform=platform_of(engine or USUAL))
     return Prediction(deployment=deployment, findings=check_deployment(deployment))
+
+
+def facts() -> Facts:
+    """What the configuration file beside the scenarios says of the clients' resolvers."""
+    path = SCENARIOS / "netdiag.toml"
+    configuration = parse(path.name, path.read_bytes(), known=lambda rule: None)
+    assert configuration is not None
+    return configuration.facts
 
 
 def platform_of(engine: Engine) -> Platform:

@@ -4,7 +4,8 @@ A name is resolved as Docker's embedded DNS, hosts files and literal addresses w
 member's address on that network" is known long before the engine hands out a number. A container asks its own hosts
 file first (own hostname, `extra_hosts`), then the embedded DNS, which knows the members of the container's
 user-defined networks and stops at the first network that has the name. The docker host and the LAN know none of these
-names.
+names. What a name means that no member has is up to the client's own resolver, a company's name server or the hosts
+file of a machine: `Undeclared`, unless the user declares it (`Facts.resolves`).
 """
 
 import ipaddress
@@ -73,6 +74,12 @@ class HostAddress:
     text: str
     gateway: bool = False
     desktop: bool = False
+
+
+class Undeclared(Unknown):
+    """A name that no member has: the client's own resolver decides."""
+
+    __slots__ = ()
 
 
 Target = Loopback | MemberAddress | HostAddress | VacantAddress | OutsideAddress
@@ -157,11 +164,25 @@ def resolve(deployment: Deployment, vantage: Vantage, host: str) -> Resolution:
             # The engine writes them into the container's own hosts file in host mode, too.
             return _resolve_extra_host(deployment, extra)
         because = f'the docker host does not resolve "{host}"'
-        return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
+        return _by_own_resolver(deployment, host, unresolved(Mechanism.NO_EMBEDDED_DNS, because))
     if vantage.kind is VantageKind.LAN:
         because = f'machines on the LAN do not resolve "{host}"'
-        return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
+        return _by_own_resolver(deployment, host, unresolved(Mechanism.NO_EMBEDDED_DNS, because))
     return _resolve_in_container(deployment, vantage, host)
+
+
+def why_nameless(deployment: Deployment, vantage: Vantage, host: str) -> str | None:
+    """Why a host is taken for a mistake at a vantage; None where it resolves, or may.
+
+    A bare name in a container is one that no container has; a name with a dot may be known to a name server, and a
+    bare one to the docker host.
+    """
+    resolution = resolve(deployment, vantage, host)
+    if isinstance(resolution, Failed):
+        return resolution.because
+    if not isinstance(resolution, Undeclared) or "." in host or _in_host_network(deployment, vantage):
+        return None
+    return f'no container has the name "{host}"'
 
 
 def member_at(deployment: Deployment, vantage: Vantage) -> Member | None:
@@ -343,7 +364,8 @@ def _not_found(deployment: Deployment, vantage: Vantage, networks: tuple[str, ..
         return unresolved(Mechanism.HOST_ALIAS_MISSING, because)
     owners = deployment.members_by_any_name.get(host, ())
     if not owners:
-        return unresolved(Mechanism.NO_SUCH_NAME, f'no container has the name "{host}"')
+        nobody = unresolved(Mechanism.NO_SUCH_NAME, f'no container has the name "{host}"')
+        return _by_own_resolver(deployment, host, nobody)
     if all(not deployment.is_running(member) for member in owners):
         because = f'the container named "{host}" is not running'
         return unresolved(Mechanism.NAME_OF_STOPPED, because)
@@ -355,6 +377,22 @@ def _not_found(deployment: Deployment, vantage: Vantage, networks: tuple[str, ..
         return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
     because = f'"{host}" is not on any network of this container'
     return unresolved(Mechanism.NAME_ON_OTHER_NETWORK, because)
+
+
+def _by_own_resolver(deployment: Deployment, host: str, nobody: Failed) -> Resolution:
+    """What a name means to a client whose networks do not have it; `nobody` is why it does not resolve."""
+    known = deployment.facts.resolves
+    declared = (
+        host in deployment.members_by_any_name
+        or host in HOST_ALIASES
+        or any(host in member.all_names for member in deployment.inactive_members)
+    )
+    answer = known.get(host.lower().rstrip("."), None if declared else known.get("*"))
+    if answer:
+        return _resolve_extra_host(deployment, answer)
+    if declared or answer is not None:
+        return nobody
+    return Undeclared(because=f'no file declares "{host}": the client\'s own resolver decides')
 
 
 def _may_have_name(network: Network, host: str) -> bool:

@@ -12,6 +12,7 @@ from netdiag.deployment.prediction.client_namespace import (
     Loopback,
     MemberAddress,
     OutsideAddress,
+    Undeclared,
     VacantAddress,
     network_owner,
     resolve,
@@ -205,6 +206,9 @@ def _binding_by_name(deployment: Deployment, broker: Broker, host: str) -> Bindi
     match resolution:
         case Failed():
             return Binding(reach=Reach.FOREIGN, because=resolution.because)
+        case Undeclared():
+            # Whatever its resolver says, the container's own addresses have other names.
+            return Binding(reach=Reach.FOREIGN, because=f"{host} is not an address of this container")
         case Unknown() | (OutsideAddress(), *_) | (VacantAddress(), *_):
             return _binding_of_number(deployment, broker, host)
         case (MemberAddress() as first, *rest) if first.member == owner.name:

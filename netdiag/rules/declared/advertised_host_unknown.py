@@ -32,10 +32,9 @@ from collections.abc import Iterator
 
 from netdiag.deployment.clients import clients_entering, is_inactive, members_called
 from netdiag.deployment.misread_settings import is_placeholder
-from netdiag.deployment.model.contact import Failed
 from netdiag.deployment.model.deployment import Broker, Deployment, KafkaClient, NetworkMode
 from netdiag.deployment.model.vantage import broker_vantage
-from netdiag.deployment.prediction.client_namespace import HOST_ALIASES, resolve
+from netdiag.deployment.prediction.client_namespace import HOST_ALIASES, why_nameless
 from netdiag.deployment.prediction.listener_access import listener_of, other_brokers
 from netdiag.deployment.repairs import advertise, service_name
 from netdiag.findings import Finding, Related, Severity
@@ -70,7 +69,7 @@ def _is_nobody(deployment: Deployment, broker: Broker, host: str) -> bool:
         return False
     if members_called(deployment, host) or is_inactive(deployment, host):
         return False
-    return isinstance(resolve(deployment, broker_vantage(broker), host), Failed)
+    return why_nameless(deployment, broker_vantage(broker), host) is not None
 
 
 def _sent_astray(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> tuple[KafkaClient, ...]:

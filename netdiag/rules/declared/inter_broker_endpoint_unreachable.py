@@ -45,10 +45,10 @@ Sources: ReplicaFetcherThread, ControllerChannelManager; KIP-103.
 from collections.abc import Iterable, Iterator
 
 from netdiag.deployment.misread_settings import is_placeholder
-from netdiag.deployment.model.contact import Failed, Unknown
+from netdiag.deployment.model.contact import Failed
 from netdiag.deployment.model.deployment import Broker, Deployment, Member
 from netdiag.deployment.model.vantage import broker_vantage
-from netdiag.deployment.prediction.client_namespace import resolve
+from netdiag.deployment.prediction.client_namespace import resolve, why_nameless
 from netdiag.deployment.prediction.connection import connect
 from netdiag.deployment.prediction.listener_access import advertised_of, listener_of, other_brokers
 from netdiag.deployment.prediction.sockets import Accepted, Reach, binding
@@ -91,10 +91,8 @@ def _failure(deployment: Deployment, source: Broker, target: Broker, entry: List
     """Why a connection from inside `source` does not reach `target`; None if it does, or if this is unknown."""
     vantage = broker_vantage(source)
     resolution = resolve(deployment, vantage, entry.endpoint.host)
-    if isinstance(resolution, Unknown):
-        return None
-    if isinstance(resolution, Failed):
-        return resolution.because
+    if not isinstance(resolution, tuple):
+        return why_nameless(deployment, vantage, entry.endpoint.host)
     delivery = connect(deployment, vantage, resolution[0], entry.endpoint.port)
     if isinstance(delivery, Failed):
         return delivery.because

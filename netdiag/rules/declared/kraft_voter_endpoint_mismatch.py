@@ -35,10 +35,9 @@ Sources: KafkaRaftClient, RaftControllerNodeProvider; KIP-595.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.contact import Failed
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.model.vantage import broker_vantage
-from netdiag.deployment.prediction.client_namespace import MemberAddress, network_owner, resolve
+from netdiag.deployment.prediction.client_namespace import MemberAddress, network_owner, resolve, why_nameless
 from netdiag.deployment.repairs import name_voters
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import Voter, is_loopback
@@ -65,12 +64,11 @@ def _judged(deployment: Deployment, broker: Broker, voter: Voter) -> Finding | N
         own = broker.config.is_controller and broker.config.node_id == voter.node_id
         return _at(deployment, broker, voter, broker) if own else None
     resolution = resolve(deployment, broker_vantage(broker), voter.host)
-    if isinstance(resolution, Failed):
-        # A DNS server outside may know a name with a dot.
-        controller = None if "." in voter.host else _controller(deployment, broker, voter)
-        return _finding(deployment, broker, voter, resolution.because, controller) if controller else None
     if not isinstance(resolution, tuple):
-        return None
+        because = why_nameless(deployment, broker_vantage(broker), voter.host)
+        # A DNS server outside may know a name with a dot.
+        controller = None if because is None or "." in voter.host else _controller(deployment, broker, voter)
+        return _finding(deployment, broker, voter, because, controller) if because and controller else None
     found = {target.member for target in resolution if isinstance(target, MemberAddress)}
     targets = [b for b in deployment.brokers if network_owner(deployment, b.member).name in found]
     meant = [target for target in targets if target.config.node_id == voter.node_id] or targets

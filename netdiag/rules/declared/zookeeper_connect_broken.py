@@ -37,10 +37,10 @@ Sources: ZooKeeperClient.waitUntilConnected; zkServer, clientPort.
 from collections.abc import Iterator
 
 from netdiag.deployment.clients import is_inactive, members_called
-from netdiag.deployment.model.contact import Failed, Unknown
+from netdiag.deployment.model.contact import Failed
 from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkMode
 from netdiag.deployment.model.vantage import broker_vantage
-from netdiag.deployment.prediction.client_namespace import MemberAddress, network_owner, resolve
+from netdiag.deployment.prediction.client_namespace import MemberAddress, Undeclared, network_owner, resolve
 from netdiag.deployment.prediction.listener_access import zookeeper_port, zookeeper_ports
 from netdiag.deployment.repairs import replace_text
 from netdiag.findings import Finding, Severity
@@ -110,9 +110,7 @@ def _failure(deployment: Deployment, broker: Broker, address: _Address) -> str |
         users = [m for m in deployment.members if network_owner(deployment, m) is broker.member]
         return f"which is {broker.name} itself" if users == [broker.member] else None
     resolution = resolve(deployment, broker_vantage(broker), address.host)
-    if isinstance(resolution, Unknown):
-        return None
-    if isinstance(resolution, Failed):
+    if isinstance(resolution, Failed | Undeclared):
         return _why_nameless(deployment, address.host)
     match resolution:
         case (MemberAddress() as only,):
