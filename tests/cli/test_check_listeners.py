@@ -398,9 +398,9 @@ def test_unsafe_repairs_are_shown_only_when_asked_for(tmp_path: Path) -> None:
 
 
 def test_what_a_resolver_says_of_a_name_is_assumed(tmp_path: Path) -> None:
-    kafka = "{image: apache/kafka:3.9.1, ports: ['9092:9092'], environment: "
-    kafka += "{KAFKA_ADVERTISED_LISTENERS: 'PLAINTEXT://kafka.mycorp.example:9092'}}"
-    put(tmp_path, compose=f"services: {{kafka: {kafka}}}\n")
+    told = "KAFKA_ZOOKEEPER_CONNECT: 'zk:2181', KAFKA_ADVERTISED_LISTENERS: 'PLAINTEXT://kafka.mycorp.example:9092'"
+    kafka = f"{{image: confluentinc/cp-kafka:7.4.0, ports: ['9092:9092'], environment: {{{told}}}}}"
+    put(tmp_path, compose=f"services: {{zk: {{image: 'zookeeper:3.9'}}, kafka: {kafka}}}\n")
 
     def word(*options: str) -> str:
         said = netdiag("check-listeners", "--format", "json", *options, "compose.yml", cwd=tmp_path)
@@ -408,7 +408,7 @@ def test_what_a_resolver_says_of_a_name_is_assumed(tmp_path: Path) -> None:
         return str(cells["docker host", "kafka.mycorp.example:9092"]["verdict"])
 
     assert word() == "unknown"
-    assert word("--assume-resolves", "kafka.mycorp.example=127.0.0.1") == "ok"
+    assert word("--assume-resolves", "kafka.mycorp.example=192.168.8.133", "--docker-host-ip", "192.168.8.133") == "ok"
     assert word("--assume-resolves", "*=") == "bootstrap"
     refused = netdiag("check-listeners", "--assume-resolves", "kafka=here", "compose.yml", cwd=tmp_path)
     assert refused.returncode == 2
