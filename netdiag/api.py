@@ -272,7 +272,7 @@ class CheckReport:
 
     def _repr_html_(self) -> str:
         from netdiag.render.formats.text import report_lines
-        from netdiag.render.notebook import lines_html
+        from netdiag.render.html import lines_html
 
         return lines_html(report_lines(self._report, _SCREEN))
 
@@ -380,7 +380,7 @@ class Rows:
         return f"<Rows of {self.table}: {', '.join(self._query.files)}>"
 
     def _repr_html_(self) -> str:
-        from netdiag.render.notebook import table_html
+        from netdiag.render.html import table_html
 
         shown = list(islice(self, _ROWS_SHOWN + 1))
         note = f"the first {_ROWS_SHOWN} rows" if len(shown) > _ROWS_SHOWN else f"{len(shown)} rows"
@@ -412,7 +412,7 @@ class AnalysisReport:
         return analysis_text(self._analysis, _SCREEN)
 
     def _repr_html_(self) -> str:
-        from netdiag.render.notebook import lines_html
+        from netdiag.render.html import lines_html
         from netdiag.render.screen import Run
 
         return lines_html([(Run(line),) for line in self.to_text().splitlines()])

@@ -124,8 +124,8 @@ class Actions:
         return Outcome(items=_findings(report.findings))
 
     def _probe(self, arguments: Mapping[str, str]) -> Outcome:
-        from netdiag.app.addresses import parse_bootstraps
         from netdiag.app.probe import ProbeOptions, probe
+        from netdiag.deployment.model.contact import parse_bootstraps
 
         options = ProbeOptions(
             bootstraps=parse_bootstraps(arguments["bootstrap"]),
@@ -144,8 +144,8 @@ class Actions:
         return Outcome(items=_bounded(items), notes=report.notes)
 
     def _trace(self, arguments: Mapping[str, str]) -> Outcome:
-        from netdiag.app.addresses import parse_address
         from netdiag.app.trace import TraceOptions, trace
+        from netdiag.deployment.model.contact import parse_address
 
         destination = parse_address(arguments["to"])
         source = arguments.get("from") or _HOST

@@ -16,7 +16,7 @@ from netdiag.findings import Applicability, Finding, Severity
 from netdiag.io.files import is_within, write_changes
 from netdiag.io.files.projects import STDIN, STDIN_NAME, NoProject
 from netdiag.render.findings.edits import Repair, repair
-from netdiag.render.findings.places import harmless, plain
+from netdiag.render.findings.finding_text import harmless, plain
 from netdiag.render.report import Report
 from netdiag.render.wording import plural
 from netdiag.values import dataclass

@@ -27,7 +27,7 @@ from netdiag.cli.options import (
 from netdiag.errors import InputError, UsageError
 from netdiag.findings import Severity
 from netdiag.render.analysis.tables import TOP, analysis_json, analysis_text
-from netdiag.render.findings.places import place_text
+from netdiag.render.findings.finding_text import place_text
 from netdiag.traffic.analysis import Analysis
 
 if TYPE_CHECKING:
@@ -121,8 +121,8 @@ def analyze(
     )
     topics = frozenset(topic or ())
     if follow:
-        from netdiag.app.follow import FollowOptions
-        from netdiag.app.follow import follow as follow_folder
+        from netdiag.app.analyze import FollowOptions
+        from netdiag.app.analyze import follow as follow_folder
 
         folder = FollowOptions(
             query=query,

@@ -459,7 +459,7 @@ def _write_patch(repairs: "Repairs", result: "CheckResult", path: str | None) ->
     """The repairs as one patch, to a file or to standard output, and a count on standard error."""
     from netdiag.io.files import write_file
     from netdiag.render.findings.edits import unified_diff
-    from netdiag.render.findings.places import plain
+    from netdiag.render.findings.finding_text import plain
     from netdiag.render.wording import plural
 
     patch = b"".join(unified_diff(name, before, after) for name, (before, after) in repairs.changed.items())

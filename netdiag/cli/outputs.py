@@ -121,9 +121,9 @@ def _rendered(output: Output, report: Report, console: Console, root: str, *, ma
             screen = console.screen if output.path is None else Screen()
             return text.render(report, screen, matrix=matrix, full=console.verbose)
         case Format.CONCISE:
-            from netdiag.render.formats import concise
+            from netdiag.render.formats import text
 
-            return concise.render(report, root, console.screen.links if output.path is None else None)
+            return text.render_concise(report, root, console.screen.links if output.path is None else None)
         case Format.JSON:
             from netdiag.render.formats import json
 

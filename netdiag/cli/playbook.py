@@ -8,17 +8,20 @@ from typing import Annotated, assert_never
 import typer
 from typer import Argument, Option
 
-from netdiag.app.diagnose import diagnose as diagnose_lines
 from netdiag.app.playbook import (
     PlaybookOptions,
     RunListener,
     playbook_named,
+    playbook_view,
     playbooks,
     replay_bundle,
     run_playbook,
+    run_view,
     save_bundle,
+    step_view,
+    symptom_view,
 )
-from netdiag.app.playbook_views import playbook_view, run_view, step_view, symptom_view
+from netdiag.app.playbook import diagnose as diagnose_lines
 from netdiag.cli.command import console_of
 from netdiag.cli.console import Console, say, write_text
 from netdiag.cli.exit_status import ExitStatus

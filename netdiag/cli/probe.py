@@ -53,9 +53,9 @@ def probe(
     The exit status is 0 if a client works through every BOOTSTRAP, 1 if not, 3 if netdiag cannot enter PLACE. netdiag
     contacts only these addresses and those that they advertise, and creates nothing.
     """
-    from netdiag.app.addresses import parse_bootstraps
     from netdiag.app.probe import ProbeOptions
     from netdiag.app.probe import probe as probe_brokers
+    from netdiag.deployment.model.contact import parse_bootstraps
     from netdiag.render.probe import probe_document, probe_text
 
     console = console_of(context)

@@ -202,7 +202,7 @@ def _compared(
     path: str, options: "TopologyOptions", form: TopologyFormat, out: str | None, console: Console
 ) -> ExitStatus:
     from netdiag.app.topology import changes_since
-    from netdiag.render.topology.diff import changes_json, changes_text
+    from netdiag.render.topology.tree import changes_json, changes_text
 
     changes = changes_since(path, options, console)
     screen = console.screen if out is None else Screen()
@@ -215,7 +215,7 @@ def _changes(each: "TopologyRound", console: Console) -> list[str]:
     """The changes as lines of text, the first of them with the time."""
     if not each.changes:
         return []
-    from netdiag.render.topology.diff import change_summary, changes_text
+    from netdiag.render.topology.tree import change_summary, changes_text
 
     text = changes_text(each.changes, console.screen, full=console.verbose)
     return [f"{time.strftime('%H:%M:%S')} {change_summary(each.changes)}", *text.splitlines()[:-1]]

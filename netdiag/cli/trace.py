@@ -46,9 +46,9 @@ def trace(
 
     Sends nothing without --prove. The exit status is 0 if it connects, 1 if not, 3 if this is unknown.
     """
-    from netdiag.app.addresses import parse_address
     from netdiag.app.trace import TraceOptions
     from netdiag.app.trace import trace as trace_connection
+    from netdiag.deployment.model.contact import parse_address
     from netdiag.render.topology.trace import trace_document, trace_text
 
     console = console_of(context)

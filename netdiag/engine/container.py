@@ -1,12 +1,114 @@
-"""A container as `GET /containers/{id}/json` tells it."""
+"""Containers and networks as the engine tells them: `GET /containers/{id}/json`, its log, `GET /networks`.
+
+The shape of a document is promised but not certain: the API leaves fields out, sends null, and changed types between
+its versions. `mapping`, `text` and the others take a path of keys and give an empty value where the document holds
+nothing, or something of another type.
+"""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
+from typing import Any
 
-from netdiag.engine.document import flag, mapping, number, sequence, text, texts
 from netdiag.engine.helper_container import is_helper
 from netdiag.values import dataclass
+
+
+def mapping(document: object, *path: str) -> Mapping[str, Any]:
+    """The object at `path`; empty when absent."""
+    found = _at(document, path)
+    return found if isinstance(found, Mapping) else {}
+
+
+def sequence(document: object, *path: str) -> Sequence[Any]:
+    """The array at `path`; empty when absent."""
+    found = _at(document, path)
+    return found if isinstance(found, list | tuple) else ()
+
+
+def text(document: object, *path: str) -> str:
+    """The string at `path`; empty when absent."""
+    found = _at(document, path)
+    return found if isinstance(found, str) else ""
+
+
+def number(document: object, *path: str) -> int:
+    """The integer at `path`; 0 when absent."""
+    found = _at(document, path)
+    return found if isinstance(found, int) and not isinstance(found, bool) else 0
+
+
+def flag(document: object, *path: str) -> bool:
+    """The boolean at `path`; False when absent."""
+    return _at(document, path) is True
+
+
+def texts(document: object, *path: str) -> tuple[str, ...]:
+    """The strings of the array at `path`."""
+    return tuple(item for item in sequence(document, *path) if isinstance(item, str))
+
+
+def _at(document: object, path: tuple[str, ...]) -> object:
+    for key in path:
+        if not isinstance(document, Mapping):
+            return None
+        document = document.get(key)
+    return document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineNetwork:
+    """One network. `bridge_name` is the interface on the docker host, where the engine says which.
+
+    `parent` is the interface that a macvlan or ipvlan network stands on.
+    `icc` is false where the containers on it are not to reach each other (com.docker.network.bridge.enable_icc),
+    `gateway_mode` is that of IPv4 where one was chosen (com.docker.network.bridge.gateway_mode_ipv4,
+    engine 27 and newer).
+    """
+
+    id: str
+    name: str
+    driver: str
+    internal: bool
+    subnets: tuple[str, ...]
+    gateways: tuple[str, ...]
+    default_bridge: bool
+    bridge_name: str
+    parent: str = ""
+    icc: bool = True
+    gateway_mode: str = ""
+    ipv6: bool = False
+
+
+def parse_network(document: object) -> EngineNetwork:
+    """The network of one document; networks without a driver's bridge have an empty `bridge_name`."""
+    pools = sequence(document, "IPAM", "Config")
+    identifier, driver = text(document, "Id"), text(document, "Driver")
+    named = text(document, "Options", "com.docker.network.bridge.name")
+    return EngineNetwork(
+        id=identifier,
+        name=text(document, "Name"),
+        driver=driver,
+        internal=flag(document, "Internal"),
+        subnets=tuple(subnet for pool in pools if (subnet := text(pool, "Subnet"))),
+        # libnetwork appends the prefix length to some gateways.
+        gateways=tuple(gateway.partition("/")[0] for pool in pools if (gateway := text(pool, "Gateway"))),
+        default_bridge=text(document, "Options", "com.docker.network.bridge.default_bridge") == "true",
+        bridge_name=named or (f"br-{identifier[:12]}" if driver == "bridge" and identifier else ""),
+        parent=_parent(document, driver, identifier),
+        icc=text(document, "Options", "com.docker.network.bridge.enable_icc").lower() != "false",
+        gateway_mode=text(document, "Options", "com.docker.network.bridge.gateway_mode_ipv4"),
+        ipv6=flag(document, "EnableIPv6"),
+    )
+
+
+def _parent(document: object, driver: str, identifier: str) -> str:
+    """The one that was asked for; without one the engine makes a dummy of its own."""
+    own = {"macvlan": "dm", "ipvlan": "di"}.get(driver)
+    if own is None:
+        return ""
+    return text(document, "Options", "parent") or (f"{own}-{identifier[:12]}" if identifier else "")
+
 
 PROJECT_LABEL = "com.docker.compose.project"
 FILES_LABEL = "com.docker.compose.project.config_files"
@@ -215,3 +317,21 @@ def in_order(container: Container) -> tuple[str | tuple[int, str], ...]:
 def in_sight(containers: Iterable[Container]) -> tuple[Container, ...]:
     """Those that are looked at, in order; helpers of netdiag, however many run just now, are none of them."""
     return tuple(sorted((one for one in containers if not is_helper(one.labels)), key=in_order))
+
+
+LONGEST_LINE = 1000
+
+# CSI and OSC sequences, then every other control character but the tab.
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[@-Z\\-_]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def log_lines(data: bytes) -> tuple[str, ...]:
+    """The lines of a log, without escape sequences, control characters and empty lines; long ones are cut."""
+    lines = (_clean(line) for line in data.decode("utf-8", errors="replace").split("\n"))
+    return tuple(line for line in lines if line)
+
+
+def _clean(line: str) -> str:
+    visible = _CONTROLS.sub("", _ESCAPES.sub("", line[: 4 * LONGEST_LINE])).rstrip()
+    return visible if len(visible) <= LONGEST_LINE else visible[: LONGEST_LINE - 1] + "…"

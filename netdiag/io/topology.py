@@ -11,8 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netdiag.engine.container import Container
-from netdiag.engine.network import EngineNetwork
+from netdiag.engine.container import Container, EngineNetwork
 from netdiag.errors import EngineError, InputError, MissingExtra
 from netdiag.io.engine.address import EngineAddress, find_engine
 from netdiag.io.engine.same_kernel import OtherKernel, SameKernel, locate

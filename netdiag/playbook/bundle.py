@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netdiag import __version__
-from netdiag.deployment.observation.secrets import masked, masked_text
+from netdiag.deployment.observation.recording import masked, masked_text
 from netdiag.errors import InputError
 from netdiag.playbook.conditions import Item, Outcome
 from netdiag.playbook.recognise import Recognised

@@ -11,7 +11,7 @@ from html import escape
 from typing import Any
 
 from netdiag import __version__
-from netdiag.render.findings.places import plain
+from netdiag.render.findings.finding_text import plain
 from netdiag.render.formats.markdown import escaped
 from netdiag.render.screen import Line, Run, Screen, Style, hanging, paint
 from netdiag.values import dataclass

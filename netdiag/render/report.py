@@ -17,7 +17,7 @@ from netdiag.findings import (
     WireLocation,
 )
 from netdiag.patterns import regex
-from netdiag.render.findings.places import harmless, path_text
+from netdiag.render.findings.finding_text import harmless, path_text
 from netdiag.render.wording import plural
 from netdiag.values import dataclass
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
-from netdiag.engine.document import flag, mapping, number, sequence, text, texts
+from netdiag.engine.container import flag, mapping, number, sequence, text, texts
 from netdiag.errors import InputError
 from netdiag.values import dataclass
 

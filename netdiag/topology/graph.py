@@ -12,8 +12,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from netdiag.engine.container import Container
-from netdiag.engine.network import EngineNetwork
+from netdiag.engine.container import Container, EngineNetwork
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import RuleAddress
 from netdiag.topology.inventory import Inventory, LinkId

@@ -6,8 +6,7 @@ Nothing is judged here. What has no counterpart stays in the topology and is lis
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from netdiag.engine.container import Container, EndpointSettings, Status
-from netdiag.engine.network import EngineNetwork
+from netdiag.engine.container import Container, EndpointSettings, EngineNetwork, Status
 from netdiag.linux.sockets import Listener, Protocol
 from netdiag.topology.graph import Cable, CableKind, KafkaListener, Member, NetworkView, Published, Topology, Unmatched
 from netdiag.topology.inventory import Inventory, LinkId

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from netdiag.engine.container import Container, PortBinding
-from netdiag.engine.network import EngineNetwork
+from netdiag.engine.container import Container, EngineNetwork, PortBinding
 from netdiag.linux.procfs import Process
 from netdiag.linux.ruleset import Origin, RuleAddress, Ruleset, address_of
 from netdiag.topology.graph import Published, Unmatched

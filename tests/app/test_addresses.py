@@ -2,8 +2,7 @@
 
 import pytest
 
-from netdiag.app.addresses import parse_address, parse_bootstraps
-from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.contact import Address, parse_address, parse_bootstraps
 from netdiag.errors import UsageError
 
 

@@ -15,8 +15,7 @@ from netdiag.deployment.model.contact import Address, Answered, Failed, NodeEndp
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.model.verdict import Cell, judge
 from netdiag.deployment.observation.recording import Failure, Look, seen_cells
-from netdiag.engine.container import parse_container
-from netdiag.engine.network import parse_network
+from netdiag.engine.container import parse_container, parse_network
 from netdiag.errors import InputError
 from netdiag.linux.sockets import ListeningSocket
 from tests.cli.shell import netdiag

@@ -6,8 +6,7 @@ import pytest
 
 from netdiag.deployment.model.deployment import NetworkKind, NetworkMode, State
 from netdiag.deployment.sources.engine import from_engine, member_names, runs_kafka, select
-from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
-from netdiag.engine.network import EngineNetwork
+from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status
 from netdiag.findings import ContainerLocation
 
 RUNNING = ContainerState(status=Status.RUNNING, pid=7, exit_code=0, oom_killed=False, error="")

@@ -14,17 +14,21 @@ from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.model.verdict import Cell, judge
 from netdiag.deployment.observation.recording import (
     FORMAT,
+    HIDDEN,
     VERSION,
     Failure,
     Look,
     NotTaken,
+    decode,
+    encode,
     from_json,
+    is_secret,
+    masked,
     masked_source,
+    masked_text,
     seen_cells,
     to_json,
 )
-from netdiag.deployment.observation.secrets import HIDDEN, is_secret, masked, masked_text
-from netdiag.deployment.observation.value_json import decode, encode
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 from netdiag.deployment.sources.declared_services import DeclaredService, DeclaredServices, DeclaredText
 from netdiag.engine.container import parse_container

@@ -1,6 +1,6 @@
 """Reading documents of uncertain shape."""
 
-from netdiag.engine.document import flag, mapping, number, sequence, text, texts
+from netdiag.engine.container import flag, mapping, number, sequence, text, texts
 
 DOCUMENT = {"a": {"b": "text", "n": 3, "t": True, "l": ["x", 1, None], "none": None}}
 

@@ -1,6 +1,6 @@
 """Logs as lines that are safe to show."""
 
-from netdiag.engine.logs import LONGEST_LINE, log_lines
+from netdiag.engine.container import LONGEST_LINE, log_lines
 
 
 def test_escape_sequences_and_control_characters_are_gone() -> None:

@@ -1,6 +1,6 @@
 """Network documents as networks."""
 
-from netdiag.engine.network import EngineNetwork, parse_network
+from netdiag.engine.container import EngineNetwork, parse_network
 
 
 def test_a_user_defined_bridge() -> None:

@@ -75,7 +75,7 @@ def test_what_is_not_hidden_is_a_complaint(
     if patched == "harmless":
         monkeypatch.setattr("netdiag.render.formats.text.render", lambda *given, **named: "\x1b[2J\n")
     elif patched == "redacted":
-        for module in ("findings.finding_text", "findings.places", "formats.json", "formats.text", "json_values"):
+        for module in ("findings.finding_text", "formats.json", "formats.text", "json_values"):
             monkeypatch.setattr(f"netdiag.render.{module}.redacted", str)
     text = (
         'services: {kafka: {image: "apache/kafka:3.9.1", environment: {KAFKA_LISTENERS: "\\e[2J"}, '

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netdiag.kafka.tls_hello import MOST_BYTES, MOST_CERTIFICATES, RANDOM_BYTES, VERSIONS, HelloExchange
+from netdiag.kafka.other_protocols import MOST_BYTES, MOST_CERTIFICATES, RANDOM_BYTES, VERSIONS, HelloExchange
 from tests.io.network.authorities import Issued, authority, issue
 
 

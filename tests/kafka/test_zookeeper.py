@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from netdiag.kafka.zookeeper import Alive, FourLetterWord, NotAlive, SessionOpening, parse_connect
+from netdiag.kafka.other_protocols import Alive, FourLetterWord, NotAlive, SessionOpening, parse_connect
 
 SRVR = (
     b"Zookeeper version: 3.9.3-c26634f34490bb0ea7a09cc51e05ede3b4e320ee, built on 2024-10-17 23:21 UTC\n"

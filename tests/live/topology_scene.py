@@ -14,8 +14,7 @@ from pathlib import Path
 
 from netdiag.deployment.model.platform import Platform
 from netdiag.deployment.sources.engine import from_engine
-from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
-from netdiag.engine.network import EngineNetwork
+from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status
 from netdiag.findings import Finding
 from netdiag.io.kernel.inventory import read_inventory
 from netdiag.rules.topology import check_topology

@@ -19,8 +19,7 @@ from pathlib import Path
 
 from netdiag.deployment.model.contact import Address, Contact
 from netdiag.deployment.observation.live_view import netns_vantage
-from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
-from netdiag.engine.network import EngineNetwork
+from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status
 from netdiag.io.kernel.inventory import read_inventory
 from netdiag.io.network.observation import observe
 from netdiag.topology.graph import Topology

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.app.playbook_views import playbook_view
+from netdiag.app.playbook import playbook_view
 from netdiag.cli.playbook import DiagnosisFormat, document
 from netdiag.errors import NetdiagError
 from netdiag.io.files.playbooks import read_bundle, shipped, text_of

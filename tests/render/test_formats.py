@@ -10,8 +10,9 @@ from xml.etree.ElementTree import Element, SubElement, fromstring
 import pytest
 
 from netdiag.findings import FileLocation
-from netdiag.render.findings.places import harmless, path_text
-from netdiag.render.formats import concise, github, gitlab, markdown, sarif, xml
+from netdiag.render.findings.finding_text import harmless, path_text
+from netdiag.render.formats import github, gitlab, markdown, sarif, xml
+from netdiag.render.formats.text import render_concise
 from netdiag.render.formats.xml import _xml_text, checkstyle, junit
 from netdiag.render.report import Input, Report
 from tests.app.checks import report_of
@@ -266,11 +267,11 @@ def test_every_stack(stack: Path) -> None:
     assert len(run_of(sarif.render(report, root))["results"]) == count
     assert len(issues(gitlab.render(report, root))) == count
     assert len(commands(github.render(report, root))) == count
-    assert len(concise.render(report, root).splitlines()) == count
+    assert len(render_concise(report, root).splitlines()) == count
     assert sum(map(len, checkstyle_parsed(xml.checkstyle(report, root)))) == count
     cases = [case for suite in parsed(xml.junit(report, root)).values() for case in suite]
     assert len(cases) == max(count, 1)
-    formats = (sarif.render, gitlab.render, github.render, concise.render, xml.junit, xml.checkstyle, markdown.render)
+    formats = (sarif.render, gitlab.render, github.render, render_concise, xml.junit, xml.checkstyle, markdown.render)
     for render in formats:
         text = render(report, root)
         assert text == render(report, root)
@@ -281,36 +282,36 @@ LINE = re.compile(r"(?P<place>.+): (?P<severity>error|warning|note) (?P<rule>[a-
 
 
 def test_everything() -> None:
-    text = concise.render(EVERYTHING)
+    text = render_concise(EVERYTHING)
     assert_golden("everything.concise", text)
     assert [LINE.fullmatch(line) is not None for line in text.splitlines()] == [True] * 5
 
 
 def test_nothing() -> None:
-    assert concise.render(Report()) == ""
+    assert render_concise(Report()) == ""
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_stays_on_its_line(text: str) -> None:
-    (line,) = concise.render(hostile(text)).splitlines()
+    (line,) = render_concise(hostile(text)).splitlines()
     assert LINE.fullmatch(line)
     assert line.isprintable()
 
 
 def test_order_is_that_of_places_and_secrets_are_hidden() -> None:
-    assert concise.render(replace(EVERYTHING, findings=EVERYTHING.findings[::-1])) == concise.render(EVERYTHING)
-    assert "hunter2" not in concise.render(SECRET)
+    assert render_concise(replace(EVERYTHING, findings=EVERYTHING.findings[::-1])) == render_concise(EVERYTHING)
+    assert "hunter2" not in render_concise(SECRET)
 
 
 def test_a_container_is_a_place() -> None:
-    assert concise.render(Report(findings=(RUNNING,))) == "kafka-9: note broker-not-running restarts again and again\n"
+    assert render_concise(Report(findings=(RUNNING,))) == "kafka-9: note broker-not-running restarts again and again\n"
 
 
 def test_paths_below_the_root_are_relative() -> None:
     finding = replace(FOREIGN, location=place(COMPOSE, '"9091:9091"', "/a/b/c.yml"))
     report = Report(findings=(finding,))
-    assert concise.render(report, "/a/b").startswith("c.yml:4:13: ")
-    assert concise.render(report, "/a/bb").startswith("/a/b/c.yml:4:13: ")
+    assert render_concise(report, "/a/b").startswith("c.yml:4:13: ")
+    assert render_concise(report, "/a/bb").startswith("/a/b/c.yml:4:13: ")
 
 
 def test_it_reads_back() -> None:

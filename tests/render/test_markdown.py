@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.render.findings.places import harmless
+from netdiag.render.findings.finding_text import harmless
 from netdiag.render.formats.markdown import MARK, escaped, render
 from netdiag.render.report import Report
 from tests.render.golden import assert_golden

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Related, Severity, WireLocation
-from netdiag.render.findings.finding_text import clickable_place, clock_text
-from netdiag.render.findings.fingerprints import fingerprints
-from netdiag.render.findings.places import (
+from netdiag.render.findings.finding_text import (
+    clickable_place,
+    clock_text,
     container_text,
     file_text,
     harmless,
@@ -19,7 +19,8 @@ from netdiag.render.findings.places import (
     uri,
     wire_text,
 )
-from netdiag.render.formats import concise, github, gitlab, markdown, sarif, text, xml
+from netdiag.render.findings.fingerprints import fingerprints
+from netdiag.render.formats import github, gitlab, markdown, sarif, text, xml
 from netdiag.render.formats import json as json_report
 from netdiag.render.report import Input, Problem, Report, file_of_error, place_of_error
 from netdiag.render.screen import Screen
@@ -120,7 +121,7 @@ def test_a_place_names_packet_and_connection() -> None:
     assert (wire_text(PLACE), wire_text(unnumbered)) == (f"packet 1234, {BETWEEN}", "the capture")
 
 
-@pytest.mark.parametrize("render", [_text, concise.render, github.render, xml.junit, sarif.render])
+@pytest.mark.parametrize("render", [_text, text.render_concise, github.render, xml.junit, sarif.render])
 def test_a_report_names_file_packet_and_connection(render: Callable[[Report], str]) -> None:
     told = render(REPORT).replace("&gt;", ">")
     assert "app.pcap" in told

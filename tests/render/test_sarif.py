@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from netdiag.findings import ContainerLocation, Edit, FileLocation
-from netdiag.render.findings.places import harmless
+from netdiag.render.findings.finding_text import harmless
 from netdiag.render.formats.sarif import Places, render, rule_descriptors
 from netdiag.render.report import Report
 from netdiag.rules.all_rules import ALL

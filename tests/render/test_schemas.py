@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.render.formats import concise, github, gitlab, json, markdown, sarif, xml
+from netdiag.render.formats import github, gitlab, json, markdown, sarif, xml
+from netdiag.render.formats.text import render_concise
 from netdiag.render.report import Input, Report
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.rule import Rule
@@ -20,7 +21,7 @@ from tests.render.schemas import SCHEMAS, unchanged
 FOUND = sorted(CORPUS.glob("*/**/*.y*ml"))
 STACKS = sorted(ROOT.glob("compose/**/*.yml"))
 ADDRESS = "https://example.org/rules"
-FORMATS = (sarif.render, gitlab.render, xml.junit, xml.checkstyle, github.render, concise.render, markdown.render)
+FORMATS = (sarif.render, gitlab.render, xml.junit, xml.checkstyle, github.render, render_concise, markdown.render)
 
 
 def renderings(report: Report, root: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from netdiag.render.formats import concise, text
+from netdiag.render.formats import text
 from netdiag.render.report import Report
 from netdiag.render.screen import ASCII, UNICODE, Links, Run, Screen, Style, encoded, linked, paint, width, wrap
 from tests.render.reports import EVERYTHING, HOSTILE, RUNNING, hostile, loopback
@@ -144,13 +144,13 @@ def test_places_of_which_the_same_is_true_are_links_too() -> None:
 
 
 def test_concise_is_the_same_but_for_the_links() -> None:
-    drawn = concise.render(EVERYTHING, links=LINKS)
-    assert LINK.sub(r"\2", drawn) == concise.render(EVERYTHING)
+    drawn = text.render_concise(EVERYTHING, links=LINKS)
+    assert LINK.sub(r"\2", drawn) == text.render_concise(EVERYTHING)
     assert LINK.search(drawn)
 
 
 def test_a_container_has_no_address() -> None:
-    shown = concise.render(Report(findings=(RUNNING,)), links=replace(LINKS, pages=None))
+    shown = text.render_concise(Report(findings=(RUNNING,)), links=replace(LINKS, pages=None))
     assert "\x1b" not in shown
 
 
@@ -158,7 +158,7 @@ def test_a_container_has_no_address() -> None:
 def test_nothing_breaks_out(foreign: str) -> None:
     report = hostile(foreign)
     for drawn, plain in (
-        (concise.render(report, links=LINKS), concise.render(report)),
+        (text.render_concise(report, links=LINKS), text.render_concise(report)),
         (text.render(report, Screen(links=LINKS)), text.render(report, Screen())),
     ):
         links = LINK.findall(drawn)

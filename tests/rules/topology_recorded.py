@@ -35,8 +35,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from netdiag.engine.container import Container, ContainerState, EndpointSettings, Status
-from netdiag.engine.network import EngineNetwork
+from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, Status
 from netdiag.findings import Finding, TopologyLocation
 from netdiag.linux.netns import Netns, NetnsSource
 from netdiag.linux.procfs import Process

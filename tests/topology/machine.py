@@ -10,8 +10,7 @@ from ipaddress import ip_network
 
 from netdiag.deployment.model.platform import Platform
 from netdiag.deployment.sources.engine import from_engine
-from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
-from netdiag.engine.network import EngineNetwork
+from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status
 from netdiag.linux.procfs import Process
 from netdiag.linux.rtnetlink import IFF_UP, Detail, FdbEntry, KernelSettings, Link, Neighbour
 from netdiag.linux.ruleset import Chain, Expression, FilterRule, Origin, Ruleset, Table

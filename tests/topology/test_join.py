@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netdiag.deployment.sources.engine import from_engine
-from netdiag.engine.container import Container, parse_container
-from netdiag.engine.network import EngineNetwork, parse_network
+from netdiag.engine.container import Container, EngineNetwork, parse_container, parse_network
 from netdiag.linux.rtnetlink import Link
 from netdiag.topology.graph import Cable, CableKind, KafkaListener, Member, NetworkView, PlaceKind, Topology
 from netdiag.topology.inventory import Inventory, LinkId

@@ -1,23 +1,32 @@
 """What a live check saw, as a document: seen once, it can be judged again without an engine, rights or files.
 
-A recording holds looks, one for each thing asked for: what the engine told (without secrets), what every vantage gave,
-the ends of the logs of brokers that do not run, and what the files declare. Findings and matrix are not in it: they are
-made of it by the rules, when it is made and when it is replayed. The document is the values' own fields
-(`value_json`) under `{"format": FORMAT, "version": VERSION, "looks": [...]}`.
+A recording holds looks, one for each thing asked for: what the engine told, what every vantage gave, the ends of the
+logs of brokers that do not run, and what the files declare; variables that hold secrets, and passwords inside other
+values, are left out. Findings and matrix are not in it: the rules make them of it, when it is made and when it is
+replayed.
+
+The document is the values' own fields under `{"format": FORMAT, "version": VERSION, "looks": [...]}`: frozen
+dataclasses, enums, tuples and mappings as JSON and back, driven by their own annotations. It may come from strangers:
+what is not exactly of the type asked for is a ValueError that says where, and nothing else. Fields that have a default
+may be absent, fields that are unknown are an error: the document would mean more than is read. A union of dataclasses
+is written with the name of the class under "is".
 """
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
-from typing import Any
+import re
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
+from datetime import datetime
+from enum import Enum
+from functools import cache
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from netdiag.deployment.model.contact import Address, Contact, NodeEndpoint, Unknown
 from netdiag.deployment.model.platform import Platform
 from netdiag.deployment.model.vantage import Vantage
 from netdiag.deployment.model.verdict import Cell, judge
 from netdiag.deployment.observation.live_view import SecuredPort
-from netdiag.deployment.observation.secrets import masked, masked_text, masked_words
-from netdiag.deployment.observation.value_json import decode, encode
 from netdiag.deployment.prediction.mesh import Mesh
 from netdiag.deployment.sources.declared_services import (
     DeclaredService,
@@ -26,11 +35,204 @@ from netdiag.deployment.sources.declared_services import (
     PredictedRefusal,
 )
 from netdiag.deployment.sources.engine import runs_kafka
-from netdiag.engine.container import FILES_LABEL, PROJECT_LABEL, SERVICE_LABEL, Container
-from netdiag.engine.network import EngineNetwork
+from netdiag.engine.container import FILES_LABEL, PROJECT_LABEL, SERVICE_LABEL, Container, EngineNetwork
 from netdiag.errors import InputError
 from netdiag.linux.sockets import ListeningSocket
+from netdiag.patterns import regex
 from netdiag.values import dataclass
+
+HIDDEN = "[hidden]"
+
+# Stricter than what a message hides: a recording is handed to others.
+_NAME = regex(
+    r"PASS(?!IVE)|PWD|SECRET|JAAS|TOKEN|CREDENTIAL|PRIVATE.?KEY|API.?KEY|ACCESS.?KEY|SASL.USERS|CLIENT.USERS|_KEY$|_DSN$"
+    r"|_AUTH$|COOKIE|LICENSE",
+    re.IGNORECASE,
+)
+_NO_SECRET = regex(r"_(?:FILENAME|FILE|LOCATION)$|^KAFKA_\w*_CREDENTIALS$", re.IGNORECASE)
+_INSIDE = regex(
+    r"(?P<name>[\w.\-]*(?:password|passwd|passphrase|secret|token|user_\w{1,64})[\w.\-]{0,64}"
+    r"(?:\\?[\"']\s*:\s*|\s*=\s*|\s*:\s+))(?P<value>\\?\"[^\"]*\"?|'[^']*'?|[^\s;,]+)",
+    re.IGNORECASE,
+)
+_OPTION = regex(r"(--?[\w\-]{0,64}(?:pass(?:word|wd|phrase)?|secret|token)\s+)[^\s\-]\S*", re.IGNORECASE)
+_OPTION_ALONE = regex(r"--?[\w\-.]{0,64}(?:pass(?:word|wd|phrase)?|secret|token)", re.IGNORECASE)
+_IN_URL = regex(r"(://[^\s/@:]*:)[^\s/@]+(@)")
+_LONG = 20_000
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Whether a variable's value, or a part of it, is nobody's business. The name of a file is no secret."""
+    return masked(name, value) != value
+
+
+def masked(name: str, value: str) -> str:
+    """The value with what is secret of it hidden."""
+    if not value:
+        return value
+    if _NAME.search(name) and not _NO_SECRET.search(name):
+        return HIDDEN
+    return masked_text(value)
+
+
+def masked_text(text: str) -> str:
+    """A text with the passwords inside it hidden; one that is too long to be searched is cut."""
+    if len(text) > _LONG:
+        return text[:_LONG] + HIDDEN
+    return _IN_URL.sub(rf"\1{HIDDEN}\2", _OPTION.sub(rf"\1{HIDDEN}", _INSIDE.sub(rf"\g<name>{HIDDEN}", text)))
+
+
+def masked_words(words: Sequence[str]) -> tuple[str, ...]:
+    """A command line with what follows the options for passwords hidden."""
+    return tuple(
+        HIDDEN if index and _OPTION_ALONE.fullmatch(words[index - 1]) else masked_text(word)
+        for index, word in enumerate(words)
+    )
+
+
+_KIND = "is"
+_UNIONS = (Union, types.UnionType)
+_SIMPLE = {str: "a text", int: "a number", float: "a number", bool: "true or false"}
+_LARGEST = 2**63
+
+
+def encode(value: object, hint: Any) -> Any:
+    """A value of an annotated type as JSON."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if value is None or hint in _SIMPLE:
+        return value
+    if origin in _UNIONS:
+        return _encode_union(value, arguments)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if _is_record(hint):
+        hints = _hints(hint)
+        return {one.name: encode(getattr(value, one.name), hints[one.name]) for one in _fields(hint)}
+    if isinstance(value, tuple | frozenset):
+        items = sorted(value) if isinstance(value, frozenset) else value
+        return [encode(item, _item(arguments, index)) for index, item in enumerate(items)]
+    if isinstance(value, Mapping):
+        return {str(key): encode(item, arguments[1]) for key, item in value.items()}
+    raise TypeError(f"no encoding for {hint}")
+
+
+def decode(document: Any, hint: Any, where: str = "it") -> Any:
+    """A value of an annotated type out of JSON; ValueError with the place where it is something else."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint in _SIMPLE:
+        return _simple(document, hint, where)
+    if origin in _UNIONS:
+        return _decode_union(document, arguments, where)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        try:
+            return hint(document)
+        except ValueError:
+            raise ValueError(f"{where} is not one of {', '.join(str(one.value) for one in hint)[:200]}") from None
+    if hint is datetime:
+        return _moment(document, where)
+    if _is_record(hint):
+        return _decode_dataclass(document, hint, where)
+    if origin is tuple or origin is frozenset:
+        return _decode_items(document, origin, arguments, where)
+    if origin is not None and issubclass(origin, Mapping):
+        _must(isinstance(document, dict), where, "an object")
+        named = ((_simple(key, str, where), item) for key, item in document.items())
+        return {key: decode(item, arguments[1], f"{where}.{key[:60]}") for key, item in named}
+    raise TypeError(f"no decoding for {hint}")
+
+
+def _encode_union(value: object, options: tuple[Any, ...]) -> Any:
+    classes = [one for one in options if _is_record(one)]
+    if len(classes) > 1:
+        return {_KIND: type(value).__name__, **encode(value, type(value))}
+    (option,) = [one for one in options if one is not types.NoneType]
+    return encode(value, option)
+
+
+def _decode_union(document: Any, options: tuple[Any, ...], where: str) -> Any:
+    if document is None and types.NoneType in options:
+        return None
+    classes = {one.__name__: one for one in options if _is_record(one)}
+    if len(classes) > 1:
+        _must(isinstance(document, dict), where, "an object")
+        kind = document.get(_KIND)
+        _must(isinstance(kind, str) and kind in classes, where, f"one of {', '.join(classes)}")
+        return _decode_dataclass({key: item for key, item in document.items() if key != _KIND}, classes[kind], where)
+    (option,) = [one for one in options if one is not types.NoneType]
+    return decode(document, option, where)
+
+
+def _decode_dataclass(document: Any, hint: Any, where: str) -> Any:
+    _must(isinstance(document, dict), where, "an object")
+    hints, known = _hints(hint), {one.name: one for one in _fields(hint)}
+    for key in document:
+        if key not in known:
+            raise ValueError(f"{where} has no {str(key)[:60]!r}")
+    values = {}
+    for name, one in known.items():
+        if name in document:
+            values[name] = decode(document[name], hints[name], f"{where}.{name}")
+        elif one.default is MISSING and one.default_factory is MISSING:
+            raise ValueError(f"{where} lacks {name!r}")
+    return hint(**values)
+
+
+def _decode_items(document: Any, origin: type, arguments: tuple[Any, ...], where: str) -> Any:
+    _must(isinstance(document, list), where, "a list")
+    if origin is tuple and Ellipsis not in arguments and len(document) != len(arguments):
+        raise ValueError(f"{where} is not a list of {len(arguments)}")
+    return origin(decode(item, _item(arguments, index), f"{where}[{index}]") for index, item in enumerate(document))
+
+
+def _item(arguments: tuple[Any, ...], index: int) -> Any:
+    """The type of an item: of a list, or of one place of a tuple."""
+    return arguments[0] if Ellipsis in arguments or len(arguments) == 1 else arguments[index]
+
+
+def _simple(document: Any, hint: Any, where: str) -> Any:
+    # True is an int to Python.
+    is_it = isinstance(document, hint) and (hint is bool or not isinstance(document, bool))
+    if hint is float and isinstance(document, int) and not isinstance(document, bool):
+        is_it = True
+    _must(is_it, where, _SIMPLE[hint])
+    if isinstance(document, int) and abs(document) >= _LARGEST:
+        raise ValueError(f"{where} is too large")
+    if isinstance(document, str) and not document.isascii():
+        try:
+            document.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"{where} contains half a character") from None
+    return document
+
+
+def _moment(document: Any, where: str) -> datetime:
+    _must(isinstance(document, str), where, "a time")
+    try:
+        return datetime.fromisoformat(document)
+    except ValueError:
+        raise ValueError(f"{where} is not a time") from None
+
+
+def _is_record(hint: Any) -> bool:
+    return is_dataclass(hint)
+
+
+def _must(holds: bool, where: str, what: str) -> None:
+    if not holds:
+        raise ValueError(f"{where} is not {what}")
+
+
+@cache
+def _hints(hint: type) -> Mapping[str, Any]:
+    return get_type_hints(hint)
+
+
+@cache
+def _fields(hint: Any) -> tuple["Field[Any]", ...]:
+    return tuple(one for one in fields(hint) if one.init)
+
 
 FORMAT = "netdiag live recording"
 VERSION = 1

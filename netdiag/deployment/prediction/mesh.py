@@ -18,7 +18,7 @@ from netdiag.deployment.prediction.connection import connect
 from netdiag.deployment.prediction.sockets import Accepted, ConnectionResult
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.listeners import parse_listeners, well_formed
-from netdiag.kafka.zookeeper import parse_connect
+from netdiag.kafka.other_protocols import parse_connect
 from netdiag.values import dataclass
 
 # The listener is reached; that it wants a secured client is no matter of the network.

@@ -25,8 +25,7 @@ from netdiag.deployment.model.deployment import (
 from netdiag.deployment.model.platform import Platform
 from netdiag.deployment.sources.client_settings import bootstraps_in_variables
 from netdiag.deployment.sources.redpanda import UNKNOWN_FILE, container_flags, redpanda_config, with_clusters
-from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
-from netdiag.engine.network import EngineNetwork
+from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status
 from netdiag.findings import ContainerLocation, Edit
 from netdiag.kafka.broker_config import broker_config
 from netdiag.kafka.images.reference import ImageFamily, Sign, parse_image, sign_of_broker

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from netdiag.engine.document import flag, text
+from netdiag.engine.container import flag, text
 from netdiag.errors import EngineError, InputError
 from netdiag.values import dataclass
 

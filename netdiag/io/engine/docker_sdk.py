@@ -12,10 +12,7 @@ import requests
 from docker.tls import TLSConfig
 
 from netdiag.deployment.sources.engine import runs_kafka
-from netdiag.engine.container import Container, in_sight, parse_container
-from netdiag.engine.document import text
-from netdiag.engine.logs import log_lines
-from netdiag.engine.network import EngineNetwork, parse_network
+from netdiag.engine.container import Container, EngineNetwork, in_sight, log_lines, parse_container, parse_network, text
 from netdiag.errors import EngineError, InputError
 from netdiag.io.engine.address import EngineAddress, TlsFiles, find_engine
 from netdiag.values import dataclass

@@ -24,8 +24,7 @@ from netdiag.deployment.observation.live_view import (
     unrelated_vantages,
 )
 from netdiag.deployment.sources.engine import from_engine, member_names, projects_of, runs_kafka, select
-from netdiag.engine.container import Container
-from netdiag.engine.network import EngineNetwork
+from netdiag.engine.container import Container, EngineNetwork
 from netdiag.errors import InputError, NetdiagError
 from netdiag.io.engine.address import EngineAddress, find_engine
 from netdiag.io.engine.docker_sdk import EngineHost, EngineVersion, connect

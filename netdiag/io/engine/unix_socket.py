@@ -13,9 +13,7 @@ import socket
 import time
 from typing import Any
 
-from netdiag.engine.container import Container, in_sight, parse_container
-from netdiag.engine.document import sequence, text
-from netdiag.engine.network import EngineNetwork, parse_network
+from netdiag.engine.container import Container, EngineNetwork, in_sight, parse_container, parse_network, sequence, text
 from netdiag.errors import EngineError
 from netdiag.io.engine.address import EngineAddress
 

@@ -19,7 +19,7 @@ import docker
 import requests
 
 import netdiag
-from netdiag.engine.document import number, text
+from netdiag.engine.container import number, text
 from netdiag.engine.helper_container import (
     ALIVE,
     EVERY,

@@ -22,6 +22,7 @@ from netdiag.io.network.certificates import anchored, read_certificates
 from netdiag.io.network.client_identity import Client, context_of
 from netdiag.io.network.connection import Line, PlainLine, TlsBroken, TlsLine, received
 from netdiag.kafka.conversation import Conversation, sasl_conversation
+from netdiag.kafka.other_protocols import RANDOM_BYTES, VERSIONS, HelloExchange
 from netdiag.kafka.questions import Answered, ApiVersion, ApiVersionsReceived, Failed, FailureKind, without_metadata
 from netdiag.kafka.sasl import LoggedIn, Refused
 from netdiag.kafka.security import (
@@ -33,7 +34,6 @@ from netdiag.kafka.security import (
     TlsHandshake,
     faults_of,
 )
-from netdiag.kafka.tls_hello import RANDOM_BYTES, VERSIONS, HelloExchange
 from netdiag.values import dataclass
 
 Dial = Callable[[], AbstractAsyncContextManager[socket.socket | None]]

@@ -27,8 +27,8 @@ from netdiag.io.network.limits import many_sockets
 from netdiag.io.network.name_service import read_name_service
 from netdiag.io.network.prober import Place, Prober
 from netdiag.io.network.resolver import Resolver
+from netdiag.kafka.other_protocols import Alive, FourLetterWord, NotAlive, SessionOpening
 from netdiag.kafka.security import WARN_DAYS, ListenerSecurity, SpokenProtocol
-from netdiag.kafka.zookeeper import Alive, FourLetterWord, NotAlive, SessionOpening
 from netdiag.values import dataclass
 
 TIMEOUT = 4.0

@@ -13,8 +13,7 @@ from netdiag.deployment.model.contact import Answered, Failed, Mechanism, Reason
 from netdiag.io.network.connection import PlainLine, Target, converse
 from netdiag.io.network.limits import AnswerAllowance
 from netdiag.kafka.conversation import Conversation
-from netdiag.kafka.other_protocols import OtherProtocol, who_answers
-from netdiag.kafka.zookeeper import Alive, FourLetterWord
+from netdiag.kafka.other_protocols import Alive, FourLetterWord, OtherProtocol, who_answers
 
 _PATIENCE = 1.0
 _ENOUGH = 0.3

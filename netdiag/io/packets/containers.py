@@ -6,8 +6,7 @@ from pathlib import Path
 
 from netdiag.deployment.prediction.listener_access import listener_ports
 from netdiag.deployment.sources.engine import from_engine, member_names, projects_of, runs_kafka, select
-from netdiag.engine.container import Container
-from netdiag.engine.network import EngineNetwork
+from netdiag.engine.container import Container, EngineNetwork
 from netdiag.errors import InputError
 from netdiag.io.engine.address import find_engine
 from netdiag.io.engine.docker_sdk import connect

@@ -13,25 +13,23 @@ like and how a truncated message is read. Bytes that are not what they should be
 """
 
 from netdiag.kafka.protocol.codec import (
+    LARGEST_FRAME,
     MAX_VALUES,
     UNKNOWN_TAGS,
     Decoded,
+    FrameSplitter,
+    Request,
+    Response,
     Struct,
     Truncated,
     decode,
     decode_data,
     decode_layout,
+    decode_request,
+    decode_response,
     encode,
     encode_data,
     encode_layout,
-)
-from netdiag.kafka.protocol.message import (
-    LARGEST_FRAME,
-    FrameSplitter,
-    Request,
-    Response,
-    decode_request,
-    decode_response,
     encode_request,
     encode_response,
     frame,

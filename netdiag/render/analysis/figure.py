@@ -18,7 +18,7 @@ from typing import Any
 from netdiag.errors import cannot_import
 from netdiag.patterns import regex
 from netdiag.render.analysis.tables import Row
-from netdiag.render.topology.labels import ELLIPSIS, visible
+from netdiag.render.html import ELLIPSIS, visible
 from netdiag.traffic.analysis import Buckets
 from netdiag.values import dataclass
 

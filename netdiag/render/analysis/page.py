@@ -24,9 +24,8 @@ from netdiag.render.analysis.tables import (
     moment,
     size,
 )
-from netdiag.render.html_page import script_json, security_policy
+from netdiag.render.html import script_json, security_policy, visible
 from netdiag.render.redact import redacted
-from netdiag.render.topology.labels import visible
 from netdiag.render.wording import plural
 from netdiag.traffic.analysis import Analysis, Answer, Charts
 

@@ -18,8 +18,7 @@ from typing import Any, assert_never
 from netdiag.errors import UsageError
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity, TopologyLocation, WireLocation
 from netdiag.patterns import regex
-from netdiag.render.findings.finding_text import SourceLines
-from netdiag.render.findings.places import in_order, path_text
+from netdiag.render.findings.finding_text import SourceLines, in_order, path_text
 from netdiag.render.redact import HIDDEN, secret_spans
 
 BASELINE_VERSION = 1

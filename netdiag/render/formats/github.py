@@ -4,7 +4,7 @@ The escaping is that of the runner: `%`, line ends, and in properties also `:` a
 """
 
 from netdiag.findings import FileLocation, Finding, Severity
-from netdiag.render.findings.places import (
+from netdiag.render.findings.finding_text import (
     COULD_NOT_CHECK,
     harmless,
     in_order,

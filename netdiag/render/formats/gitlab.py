@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from netdiag.findings import FileLocation, Finding, Location, Severity
+from netdiag.render.findings.finding_text import COULD_NOT_CHECK, file_text, in_order, path_text, plain
 from netdiag.render.findings.fingerprints import digest, fingerprints
-from netdiag.render.findings.places import COULD_NOT_CHECK, file_text, in_order, path_text, plain
 from netdiag.render.report import Input, Problem, Report, file_of_error
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from netdiag.findings import Finding, Severity
 from netdiag.patterns import regex
-from netdiag.render.findings.places import explanations, harmless, in_order, path_text, place_text, plain
+from netdiag.render.findings.finding_text import explanations, harmless, in_order, path_text, place_text, plain
 from netdiag.render.matrix.matrix_text import matrix_lines
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped, place_of_error, summary
 from netdiag.render.screen import Screen, paint

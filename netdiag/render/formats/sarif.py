@@ -18,9 +18,8 @@ from netdiag.findings import (
     TopologyLocation,
     WireLocation,
 )
-from netdiag.render.findings.finding_text import SourceLines
-from netdiag.render.findings.fingerprints import fingerprints
-from netdiag.render.findings.places import (
+from netdiag.render.findings.finding_text import (
+    SourceLines,
     container_text,
     harmless,
     in_order,
@@ -30,6 +29,7 @@ from netdiag.render.findings.places import (
     uri,
     wire_text,
 )
+from netdiag.render.findings.fingerprints import fingerprints
 from netdiag.render.json_values import sound
 from netdiag.render.report import Input, Problem, Report, Skipped, place_of_error
 from netdiag.render.rule_pages import rule_markdown

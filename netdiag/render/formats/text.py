@@ -1,14 +1,25 @@
-"""A report as text for people: findings with their source, then from where each address works, then a count."""
+"""A report as text for people: findings with their source, then from where each address works, then a count.
+
+`render_concise` has one line per finding, as compilers print them: path:line:column: severity rule message.
+"""
 
 from collections.abc import Iterator
 
-from netdiag.findings import Severity
-from netdiag.render.findings.finding_text import SEVERITY_STYLES, SourceLines, finding_lines, grouped
-from netdiag.render.findings.places import in_order
+from netdiag.findings import FileLocation, Finding, Severity
+from netdiag.render.findings.finding_text import (
+    COULD_NOT_CHECK,
+    SEVERITY_STYLES,
+    SourceLines,
+    finding_lines,
+    grouped,
+    in_order,
+    place_text,
+    plain,
+)
 from netdiag.render.matrix.matrix_text import matrix_lines, no_broker_runs
 from netdiag.render.redact import redacted
-from netdiag.render.report import Input, Matrix, Problem, Report, Skipped, summary
-from netdiag.render.screen import Line, Run, Screen, Style, paint
+from netdiag.render.report import Input, Matrix, Problem, Report, Skipped, place_of_error, summary
+from netdiag.render.screen import Line, Links, Run, Screen, Style, linked, paint
 
 _BLANK: Line = ()
 
@@ -91,3 +102,22 @@ def _summary(report: Report) -> Line:
     if worst is Severity.NOTE and not failed:
         style = Style.PLAIN
     return (Run(summary(report), style),)
+
+
+def render_concise(report: Report, root: str = "", links: Links | None = None) -> str:
+    """The lines; paths below the folder `root` are relative to it, and `links` lead from places and rules."""
+    lines = [
+        f"{place_of_error(item, root)}: error {COULD_NOT_CHECK} {plain(problem.message)}"
+        for item, problem in report.unread
+    ]
+    lines += [_concise_line(finding, root, links) for finding in in_order(report.findings)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _concise_line(finding: Finding, root: str, links: Links | None) -> str:
+    place, rule = place_text(finding.location, root), finding.rule
+    if links is not None:
+        path = finding.location.path if isinstance(finding.location, FileLocation) else ""
+        place = linked(place, links.to_file(path) if path else "")
+        rule = linked(rule, links.to_rule(rule))
+    return f"{place}: {finding.severity.value} {rule} {plain(finding.message)}"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from netdiag.findings import FileLocation, Finding, Severity
-from netdiag.render.findings.places import COULD_NOT_CHECK, file_text, in_order, message_lines, place_text, plain
+from netdiag.render.findings.finding_text import COULD_NOT_CHECK, file_text, in_order, message_lines, place_text, plain
 from netdiag.render.report import Input, Report, Skipped, file_of_error
 from netdiag.values import dataclass
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 
-from netdiag.render.topology.labels import natural_key
+from netdiag.render.html import natural_key
 from netdiag.render.wording import endpoint_text
 from netdiag.topology.graph import KafkaListener, PathEnd, Place, PlaceKind, Reach, Topology
 from netdiag.topology.path.reach import ELSEWHERE

@@ -7,7 +7,7 @@ name can end it or be taken for HTML.
 from collections.abc import Iterable, Iterator, Sequence
 
 from netdiag.linux.rtnetlink import Link
-from netdiag.render.findings.places import plain
+from netdiag.render.findings.finding_text import plain
 from netdiag.render.topology.lookup import (
     PAIRS,
     Lookup,

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from netdiag.findings import Finding
-from netdiag.render.html_page import script_json, security_policy
+from netdiag.render.html import natural_key, script_json, security_policy, visible
 from netdiag.render.redact import redacted
 from netdiag.render.topology.broker_access import (
     WORDS,
@@ -25,7 +25,6 @@ from netdiag.render.topology.broker_access import (
     address,
     place_title,
 )
-from netdiag.render.topology.labels import natural_key, visible
 from netdiag.render.topology.layout import Picture, layout
 from netdiag.render.topology.lookup import coverage_line
 from netdiag.render.topology.scene import (

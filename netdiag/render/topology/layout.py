@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import groupby
 
-from netdiag.render.topology.labels import SMALL, natural_key, shortened, text_width
+from netdiag.render.html import SMALL, natural_key, shortened, text_width
 from netdiag.render.topology.scene import Bar, BarKind, Box, Chip, Pill, Scene
 from netdiag.values import dataclass
 

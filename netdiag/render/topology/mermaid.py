@@ -8,7 +8,7 @@ Sources: mermaid.js.org, "Flowcharts - Basic Syntax" (quoted labels, entity code
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from netdiag.render.findings.places import plain
+from netdiag.render.findings.finding_text import plain
 from netdiag.render.topology.lookup import Lookup, coverage_line, device_id, stable_id
 from netdiag.render.wording import endpoint_text, first_and_last, plural
 from netdiag.topology.graph import Place, Published, PublishedBy, Topology

@@ -14,9 +14,9 @@ from functools import cached_property
 from netdiag.engine.container import Container, Status
 from netdiag.findings import ContainerLocation, Finding, Severity, TopologyLocation
 from netdiag.linux.rtnetlink import Link
+from netdiag.render.html import natural_key
 from netdiag.render.redact import redacted
 from netdiag.render.topology.broker_access import BrokerAccess, Mark
-from netdiag.render.topology.labels import natural_key
 from netdiag.render.topology.lookup import PAIRS, Lookup
 from netdiag.render.wording import endpoint_text
 from netdiag.topology.graph import (

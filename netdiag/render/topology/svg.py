@@ -9,8 +9,8 @@ from html import escape
 from importlib.resources import files
 
 from netdiag.findings import Finding, Severity
+from netdiag.render.html import SIZE, SMALL, shortened, text_width, visible
 from netdiag.render.topology.broker_access import WORDS, BrokerAccess, Mark, access_table
-from netdiag.render.topology.labels import SIZE, SMALL, shortened, text_width, visible
 from netdiag.render.topology.layout import (
     HEADER,
     LINE,

@@ -1,23 +1,30 @@
 """A topology as text for people: who reaches which broker, then what hangs on what, then what is wrong with it.
 
 The tree goes from a namespace to its bridges, from a bridge over its ports to the namespaces behind them, and there to
-what answers. A namespace is drawn where it is met first; what nothing leads to is drawn at the margin.
+what answers. A namespace is drawn where it is met first; what nothing leads to is drawn at the margin. Branches of one
+parent look alike when they differ in numbers only (`veth3f2a1b0`, `10.0.3.7`, `pid 4711`). Of many such the first few
+are drawn and the rest is counted, so that 200 namespaces stay readable and an odd one stands out.
+
+What changed between two topologies is drawn with the same branches, and is JSON, version 1
+(`schema/topology-diff.v1.json`).
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+import dataclasses
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from itertools import groupby
+from typing import Any
 
 from netdiag.findings import Finding
 from netdiag.linux.rtnetlink import Link
 from netdiag.linux.sockets import Listener
 from netdiag.patterns import regex
-from netdiag.render.findings.finding_text import SourceLines, finding_lines, grouped
-from netdiag.render.findings.places import in_order
+from netdiag.render.findings.finding_text import SourceLines, finding_lines, grouped, in_order
+from netdiag.render.json_values import sound
 from netdiag.render.redact import redacted
-from netdiag.render.screen import Line, Run, Screen, Style, paint
-from netdiag.render.topology.branches import Branch, branch_glyphs, draw_branches
+from netdiag.render.screen import Line, Run, Screen, Style, line_width, paint, width
 from netdiag.render.topology.lookup import (
     Lookup,
     bridge_parts,
@@ -32,6 +39,7 @@ from netdiag.render.topology.lookup import (
     vlan_text,
 )
 from netdiag.render.wording import endpoint_text, first_and_last, first_names, plural
+from netdiag.topology.diff import NAMESPACED_KINDS, ChangeKind, Difference, FactChange
 from netdiag.topology.graph import (
     KafkaListener,
     Member,
@@ -46,6 +54,153 @@ from netdiag.topology.graph import (
 )
 from netdiag.topology.inventory import LinkId
 from netdiag.values import dataclass
+
+# Of more branches than _FEW that look alike, _SHOWN are drawn.
+_FEW = 8
+_SHOWN_ALIKE = 3
+# Numbers, and the hexadecimal digits around them: of addresses, ids and generated names.
+_HEX_NUMBERS = regex(r"\bveth[0-9a-f]+|[0-9a-f]*(?::[0-9a-f]*){2,}|[0-9a-f]*[0-9][0-9a-f]*")
+# A branch that is indented deeper than this leaves no room to fold a line.
+_LEAST_WIDTH = 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchGlyphs:
+    """What branches are drawn with, each as wide as the others, and an arrow within them."""
+
+    fork: str
+    last: str
+    through: str
+    blank: str
+    arrow: str
+
+
+UNICODE_BRANCHES = BranchGlyphs(fork="├─ ", last="└─ ", through="│  ", blank="   ", arrow="→")
+ASCII_BRANCHES = BranchGlyphs(fork="|- ", last="`- ", through="|  ", blank="   ", arrow="->")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """A line of parts, which may be folded between them, and what hangs from it.
+
+    `name` is what it is called where many that look alike are counted.
+    """
+
+    parts: tuple[Line, ...]
+    name: str = ""
+    children: tuple["Branch", ...] = ()
+
+
+@dataclasses.dataclass(slots=True)
+class _Canvas:
+    """Where branches are drawn."""
+
+    screen: Screen
+    signs: BranchGlyphs
+    full: bool
+    appearances: dict[int, object] = field(default_factory=dict)
+    lines: list[Line] = field(default_factory=list)
+
+
+def draw_branches(roots: Iterable[Branch], screen: Screen, *, full: bool = False) -> list[Line]:
+    """The lines of these trees, roots at the margin; `full` draws what appearances alike, too."""
+    canvas = _Canvas(screen=screen, signs=branch_glyphs(screen), full=full)
+    every = list(roots)
+    for root in every if full else _without_repeats(every, canvas.appearances):
+        _draw_branch(root, canvas, "", "")
+        _draw_children(root.children, canvas, "")
+    return canvas.lines
+
+
+def branch_glyphs(screen: Screen) -> BranchGlyphs:
+    """Box drawing on a terminal that shows colour and has the letters for it; ASCII in files and pipes."""
+    return UNICODE_BRANCHES if screen.colour and screen.glyphs.bar == "│" else ASCII_BRANCHES
+
+
+def _draw_children(children: Sequence[Branch], canvas: _Canvas, indent: str) -> None:
+    shown = list(children) if canvas.full else _without_repeats(children, canvas.appearances)
+    for index, child in enumerate(shown):
+        is_last = index == len(shown) - 1
+        _draw_branch(
+            child, canvas, indent + (canvas.signs.last if is_last else canvas.signs.fork), indent, is_last=is_last
+        )
+        _draw_children(child.children, canvas, indent + (canvas.signs.blank if is_last else canvas.signs.through))
+
+
+def _draw_branch(branch: Branch, canvas: _Canvas, first: str, indent: str, *, is_last: bool = False) -> None:
+    """One branch in as many lines as it takes; those after the first keep the drawing to their left whole."""
+    rest = indent + (canvas.signs.blank if is_last else canvas.signs.through) if first else ""
+    rest += (canvas.signs.through if branch.children else canvas.signs.blank) + " "
+    line: list[Run] = [Run(first, Style.DIM)] if first else []
+    used, empty = len(first), True
+    for each in branch.parts:
+        needed = line_width(each) + (0 if empty else 2)
+        if not empty and used + needed > canvas.screen.width:
+            canvas.lines.append(tuple(line))
+            line, used, empty = [Run(rest, Style.DIM)], len(rest), True
+            needed -= 2
+        if empty and used + needed > canvas.screen.width:
+            for folded in _folded(each, canvas.screen.width - max(used, len(rest))):
+                if not empty:
+                    canvas.lines.append(tuple(line))
+                    line, used = [Run(rest, Style.DIM)], len(rest)
+                line += folded
+                used, empty = used + line_width(folded), False
+            continue
+        line += [Run("" if empty else "  "), *each]
+        used, empty = used + needed, False
+    canvas.lines.append(tuple(run for run in line if run.text))
+
+
+def _folded(line: Line, columns: int) -> list[Line]:
+    """A part that is wider than the screen, folded between its words; styles stay."""
+    columns = max(_LEAST_WIDTH, columns)
+    lines: list[list[Run]] = [[]]
+    used = 0
+    for run in line:
+        kept = ""
+        for index, word in enumerate(run.text.split(" ")):
+            piece = f" {word}" if index else word
+            if used and word and used + width(piece) > columns:
+                lines[-1].append(Run(kept, run.style, run.link))
+                lines.append([])
+                kept, piece, used = "", word, 0
+            kept, used = kept + piece, used + width(piece)
+        lines[-1].append(Run(kept, run.style, run.link))
+    return [tuple(run for run in each if run.text) for each in lines]
+
+
+def _without_repeats(children: Sequence[Branch], appearances: dict[int, object]) -> list[Branch]:
+    """The branches to draw; `appearances` keeps what each looks like, as every level above a branch asks for it."""
+    alike: dict[object, list[int]] = {}
+    for index, child in enumerate(children):
+        alike.setdefault(_appearance(child, appearances), []).append(index)
+    kept: dict[int, Branch] = {}
+    for indexes in alike.values():
+        if len(indexes) <= _FEW:
+            kept |= {index: children[index] for index in indexes}
+            continue
+        kept |= {index: children[index] for index in indexes[:_SHOWN_ALIKE]}
+        kept[indexes[_SHOWN_ALIKE]] = _rest([children[index] for index in indexes[_SHOWN_ALIKE:]])
+    return [kept[index] for index in sorted(kept)]
+
+
+def _appearance(branch: Branch, appearances: dict[int, object]) -> object:
+    # The branches outlive the drawing, so no other one has the same id meanwhile.
+    if id(branch) not in appearances:
+        text = "  ".join("".join(run.text for run in each) for each in branch.parts)
+        appearances[id(branch)] = (
+            _HEX_NUMBERS.sub("#", text),
+            tuple(_appearance(child, appearances) for child in branch.children),
+        )
+    return appearances[id(branch)]
+
+
+def _rest(branches: Sequence[Branch]) -> Branch:
+    named = [branch.name for branch in branches if branch.name]
+    names = f": {named[0]} to {named[-1]}" if len(named) > 1 else ""
+    return Branch(parts=((Run(f"and {len(branches)} more like these{names}", Style.DIM),),))
+
 
 # More sources than this are counted.
 _SOURCES_SHOWN = 6
@@ -624,3 +779,116 @@ def _end_line(end: PathEnd, because: str, names: Sequence[str], screen: Screen) 
     word = "reached" if end is PathEnd.CONNECTED else end.value
     why = f": {because}" if because else ""
     return (Run(word, END_STYLES.get(end, Style.BAD)), screen.run(f" from {first_names(names, _SOURCES_SHOWN)}{why}"))
+
+
+FORMAT = "netdiag-topology-diff"
+VERSION = 1
+
+_SIGNS = {
+    ChangeKind.APPEARED: ("+ ", Style.GOOD),
+    ChangeKind.GONE: ("- ", Style.BAD),
+    ChangeKind.CHANGED: ("~ ", Style.HALF),
+}
+# Of more changes of one kind than this the rest is counted; `full` shows all.
+_SHOWN = 20
+_LONGEST = 160
+# A name of a place has no more words than this.
+_MOST_WORDS = 12
+
+
+def changes_text(changes: Sequence[Difference], screen: Screen, *, full: bool = False) -> str:
+    """A line for each change, kind by kind, and a count; what is in a namespace that came or went goes with it."""
+    lines: list[Line] = []
+    inside = {} if full else _inside(changes)
+    by_kind: dict[str, list[Difference]] = {}
+    for change in changes:
+        if change.kind in NAMESPACED_KINDS and _place_of(change, inside) is not None:
+            continue
+        by_kind.setdefault(change.kind, []).append(change)
+    for kind, own in by_kind.items():
+        shown = own if full else own[:_SHOWN]
+        lines += draw_branches([_branch(change, screen, inside) for change in shown], screen, full=True)
+        if len(own) > len(shown):
+            lines.append((Run(f"  and {len(own) - len(shown)} more of kind {screen.visible(kind)}", Style.DIM),))
+    lines.append((Run(change_summary(changes), Style.PLAIN),))
+    return paint(lines, screen)
+
+
+def change_summary(changes: Sequence[Difference]) -> str:
+    """How much changed, in one line."""
+    if not changes:
+        return "nothing changed"
+    counts = Counter(change.turn for change in changes)
+    told = ", ".join(f"{counts[turn]} {turn.value}" for turn in ChangeKind if counts[turn])
+    return f"{plural(len(changes), 'change')}: {told}"
+
+
+def changes_value(changes: Sequence[Difference]) -> dict[str, Any]:
+    """The changes as values that JSON has."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "changes": [
+            {
+                "turn": change.turn.value,
+                "kind": change.kind,
+                "name": change.name,
+                "facts": [{"name": f.name, "before": f.before or None, "after": f.after or None} for f in change.facts],
+            }
+            for change in changes
+        ],
+    }
+
+
+def changes_json(changes: Sequence[Difference]) -> str:
+    """The JSON text, ASCII only, ending with a line feed."""
+    return json.dumps(sound(changes_value(changes)), indent=1) + "\n"
+
+
+def _inside(changes: Sequence[Difference]) -> dict[tuple[ChangeKind, str], int]:
+    """By namespace that appeared or went: how many changes are of what is in it."""
+    found: dict[tuple[ChangeKind, str], int] = {
+        (change.turn, change.name): 0
+        for change in changes
+        if change.kind == "namespace" and change.turn is not ChangeKind.CHANGED
+    }
+    for change in changes:
+        place = _place_of(change, found) if change.kind in NAMESPACED_KINDS else None
+        if place is not None:
+            found[place] += 1
+    return found
+
+
+def _place_of(change: Difference, places: Mapping[tuple[ChangeKind, str], int]) -> tuple[ChangeKind, str] | None:
+    """The namespace among these that a change is in; its name may have spaces in it."""
+    words = change.name.split(" ")
+    names = ((change.turn, " ".join(words[:count])) for count in range(1, min(len(words), _MOST_WORDS)))
+    return next((name for name in names if name in places), None)
+
+
+def _branch(change: Difference, screen: Screen, inside: Mapping[tuple[ChangeKind, str], int]) -> Branch:
+    count = inside.get((change.turn, change.name), 0) if change.kind == "namespace" else 0
+    if count:
+        change = replace(change, facts=())
+    with_it: tuple[Line, ...] = ((Run(f"with {plural(count, 'thing')} in it", Style.DIM),),) if count else ()
+    sign, style = _SIGNS[change.turn]
+    head: Line = (Run(sign, style), screen.run(f"{change.kind} ", Style.DIM), screen.run(_short(change.name)))
+    return Branch(parts=(head, *with_it, *(_fact(fact, change.turn, screen) for fact in change.facts)))
+
+
+def _fact(fact: FactChange, turn: ChangeKind, screen: Screen) -> Line:
+    name = screen.run(f"{fact.name} ", Style.DIM)
+    if turn is ChangeKind.APPEARED:
+        return (name, screen.run(_short(fact.after)))
+    arrow = branch_glyphs(screen).arrow
+    return (
+        name,
+        screen.run(_short(fact.before) or "nothing", Style.BAD),
+        Run(f" {arrow} "),
+        screen.run(_short(fact.after) or "nothing", Style.GOOD),
+    )
+
+
+def _short(text: str) -> str:
+    safe = redacted(text)
+    return safe if len(safe) <= _LONGEST else safe[: _LONGEST - 1] + "…"

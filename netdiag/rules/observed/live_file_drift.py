@@ -49,7 +49,7 @@ from collections.abc import Iterator, Mapping
 
 from netdiag.deployment.model.deployment import Broker, Member, NetworkMode
 from netdiag.deployment.observation.live_view import LiveView
-from netdiag.deployment.observation.secrets import is_secret
+from netdiag.deployment.observation.recording import is_secret
 from netdiag.deployment.sources.declared_services import DeclaredPort, DeclaredService
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
 from netdiag.rules.live_findings import listed, service_of

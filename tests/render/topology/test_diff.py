@@ -3,7 +3,7 @@
 import json
 
 from netdiag.render.screen import Screen
-from netdiag.render.topology.diff import change_summary, changes_json, changes_text
+from netdiag.render.topology.tree import change_summary, changes_json, changes_text
 from netdiag.topology.diff import ChangeKind, Difference, FactChange
 from tests.render.topology.hostile import EVIL
 

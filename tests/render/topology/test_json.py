@@ -27,8 +27,8 @@ from netdiag.linux.rtnetlink import (
 )
 from netdiag.linux.ruleset import Chain, ElementSet, Expression, FilterRule, Ruleset, Table
 from netdiag.linux.sockets import Listener, Protocol
-from netdiag.render.topology.diff import changes_json
 from netdiag.render.topology.json import append_tail, json_text, tail_text, topology_document
+from netdiag.render.topology.tree import changes_json
 from netdiag.rules.topology import check_topology
 from netdiag.topology.diff import differences
 from netdiag.topology.graph import LinkTraffic, Topology

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.render.topology.labels import CELL, SIZE, natural_key, shortened, text_width, visible
+from netdiag.render.html import CELL, SIZE, natural_key, shortened, text_width, visible
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,15 @@ from netdiag.linux.netns import Netns
 from netdiag.linux.rtnetlink import Link
 from netdiag.linux.sockets import Listener, Protocol
 from netdiag.render.screen import Run, Screen, Style, line_width, paint
-from netdiag.render.topology.branches import Branch, branch_glyphs, draw_branches
 from netdiag.render.topology.lookup import Lookup
-from netdiag.render.topology.tree import reach_branches, service_branches, tree_text
+from netdiag.render.topology.tree import (
+    Branch,
+    branch_glyphs,
+    draw_branches,
+    reach_branches,
+    service_branches,
+    tree_text,
+)
 from netdiag.render.wording import endpoint_text, first_and_last
 from netdiag.topology.graph import PathEnd, Place, PlaceKind, Reach, Topology
 from netdiag.topology.inventory import Inventory, NamespaceFacts

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from netdiag.engine.container import Container, parse_container
-from netdiag.engine.network import parse_network
+from netdiag.engine.container import Container, parse_container, parse_network
 from netdiag.linux.procfs import Process
 from netdiag.linux.ruleset import Origin, RuleAddress
 from netdiag.topology.graph import (
