@@ -22,6 +22,13 @@ def predicted_matrix(name: str, deployment: Deployment, findings: Sequence[Findi
     because = {f.service: f.rule for f in reversed(findings) if f.broker_prints and f.service}
     deployment = deployment.with_down(down)
     places, addresses = vantages(deployment), bootstraps(deployment)
+    unknown = [b.name for b in deployment.brokers if b.config.is_broker and b.config.is_unknown("listeners")]
+    serving = [b for b in deployment.brokers if b.config.is_broker]
+    if serving and (len(unknown) == len(serving) or not addresses):
+        who = ", ".join(b.name for b in serving)
+        return (
+            f"{name}: no matrix, because netdiag does not know what {who} {'listen' if serving[1:] else 'listens'} on"
+        )
     note = too_large(name, places, addresses)
     if note:
         return note

@@ -148,3 +148,14 @@ def test_listeners_hear_what_is_read_and_why_it_could_not_be(folder: Path) -> No
         "nothing to check: no compose.yaml, compose.yml, docker-compose.yml, docker-compose.yaml in this folder or one "
         "above"
     ]
+
+
+@pytest.mark.parametrize(
+    "service", ["{image: acme/kafka, ports: [9092:9092]}", "{image: a, environment: [ADVERTISED_HOST=k]}"]
+)
+def test_a_broker_of_which_nothing_is_known_has_a_note_in_the_place_of_its_matrix(folder: Path, service: str) -> None:
+    (folder / "a.yml").write_text(f"services: {{kafka: {service}}}\n", encoding="utf-8")
+    report = report_of("a.yml")
+    assert report.inputs[0].brokers == ("kafka",)
+    assert report.matrices == ()
+    assert report.notes == ("a.yml: no matrix, because netdiag does not know what kafka listens on",)

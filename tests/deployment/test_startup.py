@@ -8,7 +8,7 @@ from netdiag.compose.project import Service
 from netdiag.compose.values import no_files
 from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import Broker, Deployment
-from netdiag.deployment.model.vantage import vantages
+from netdiag.deployment.model.vantage import bootstraps, vantages
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.startup import Line, command_lines, mounted_file, read_properties
@@ -379,6 +379,38 @@ def test_a_script_in_the_place_of_the_image_s_own(
     assert [(broker.sign, broker.config.value("listeners")) for broker in brokers] == (
         [(sign, listens)] if sign else []
     )
+
+
+def test_a_script_of_a_folder_of_programs_is_read() -> None:
+    text = SCRIPTED.format(command="kafka-entry.sh", ports="tty: true").replace(
+        "/run.sh:/run.sh", "/e.sh:/bin/kafka-entry.sh"
+    )
+    project = load(Source("compose.yml", text))
+    assert [b.sign for b in from_compose(project).brokers] == [Sign.SCRIPT]
+    assert [b.sign for b in from_compose(project, read=lambda path: STARTS).brokers] == [Sign.IMAGE]
+    assert from_compose(project, read=lambda path: b"echo").brokers == ()
+
+
+@pytest.mark.parametrize(
+    "service",
+    [
+        "{image: 'confluentinc/cp-kafka:7.4.0', env_file: absent.env, environment: {ENTRIES}}",
+        "{image: 'wurstmeister/kafka:2.13-2.8.1', env_file: absent.env, environment: {ENTRIES}}",
+        "{image: 'example/kafka:1', environment: {ENTRIES}}",
+    ],
+)
+def test_what_a_start_script_or_an_absent_file_may_add_is_unknown(service: str) -> None:
+    entries = (
+        "KAFKA_BROKER_ID: 1, KAFKA_ZOOKEEPER_CONNECT: 'z:2181', KAFKA_LISTENERS: 'INSIDE://:9092,OUTSIDE://:9094',"
+        " KAFKA_ADVERTISED_LISTENERS: 'INSIDE://:9092,OUTSIDE://_{HOSTNAME_COMMAND}:9094'"
+    )
+    made = from_compose(load(Source("c.yml", f"services: {{kafka: {service.replace('ENTRIES', entries)}}}")))
+    (broker,) = made.brokers
+    assert broker.config.is_unknown("advertised.listeners")
+    assert broker.config.is_unknown("listener.security.protocol.map")
+    assert {f.rule for f in check_deployment(made) if f.severity is Severity.ERROR} == set()
+    cells = predict(made, vantages(made), bootstraps(made))
+    assert not [c for c in cells if c.predicted and "has no security protocol" in c.predicted.bootstrap.because]
 
 
 def test_kafka_on_a_machine_that_is_no_image_of_it() -> None:

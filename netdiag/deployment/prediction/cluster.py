@@ -79,6 +79,8 @@ def is_informed(deployment: Deployment, broker: Broker) -> bool | Unknown:
             return _fetches_from_quorum(deployment, broker)
         case Mode.REDPANDA:
             return _joins_by_seeds(deployment, broker)
+        case Mode.UNDECIDED if broker.config.is_unknown("process.roles"):
+            return Unknown(because=f"netdiag does not know whether {broker.name} uses KRaft or ZooKeeper")
         case Mode.UNDECIDED:
             return Unknown(because=f"{broker.name} has neither controllers nor ZooKeeper")
 
@@ -100,6 +102,8 @@ def _reached_by_controller(deployment: Deployment, broker: Broker) -> bool | Unk
         return Unknown(because=f"netdiag does not know what {broker.name} advertises")
     if entry is None and broker.config.is_unknown("inter.broker.listener.name"):
         return Unknown(because=f"netdiag does not know which listener {broker.name} uses between brokers")
+    if entry is None and not broker.config.is_readable:
+        return Unknown(because=f"netdiag cannot read every listener that {broker.name} advertises")
     if entry is None:
         return Unknown(because=f"{broker.name} does not advertise its inter-broker listener {name}")
     host = advertised_host(broker, entry)

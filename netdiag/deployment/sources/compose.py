@@ -43,7 +43,8 @@ from netdiag.kafka.images.reference import (
     sign_of_broker,
     starts_broker,
 )
-from netdiag.kafka.images.settings import Launch, Provenance, Setting, image_default
+from netdiag.kafka.images.settings import Launch, Provenance, Setting, image_default, with_defaults
+from netdiag.kafka.images.unknown import unwritten, with_macros_unknown
 
 # The key of the engine's own network; no compose file can declare it under this name.
 DEFAULT_BRIDGE = "(default bridge)"
@@ -275,9 +276,12 @@ def _config_of_visible_variables(
         shown[refusal.variable] = None
         config = broker_config(image, shown, launch)
     settings = {
-        name: replace(setting, value=None) if setting.provenance is Provenance.IMAGE_DEFAULT else setting
+        name: replace(setting, value=None)
+        if setting.provenance is Provenance.IMAGE_DEFAULT
+        else with_macros_unknown(setting)
         for name, setting in config.settings.items()
     }
+    settings = with_defaults(settings, unwritten(settings))
     named = any(shown.get(variable) for variable in config.cluster_id_variables)
     config = replace(config, settings=settings, cluster_id=config.cluster_id if named else None)
     if config.mode is not Mode.UNDECIDED:

@@ -151,6 +151,9 @@ def mounted_file(service: Service, path: str, read: ReadFile) -> MountedFile | N
     A folder mounted further up need not hold the file; one that is mounted as the file's own folder is taken to.
     """
     path = posixpath.normpath(path)
+    if "/" not in path:
+        # A command without a folder is looked for in the folders of programs.
+        path = next((v.target for v in service.volumes if posixpath.basename(v.target) == path), path)
     over = [v for v in service.volumes if _holds(posixpath.normpath(v.target), path)]
     if not over:
         return None

@@ -69,8 +69,9 @@ _STARTS_KAFKA = regex(r"kafka-server-start(?:\.sh)?\b")
 # A command that is a script in a file, behind an init and a shell or not; what is written out in the command was read.
 _SCRIPT = regex(
     r"(?:\S*(?:tini|dumb-init)\s+(?:-\S+\s+)*)?(?:(?:\S*/)?(?:ba|da|a)?sh\s+(?:-[eux]+\s+)*)?"
-    r"(?P<path>\.{0,2}/\S*[^\s/])(?:\s|$)"
+    r"(?P<path>\.{0,2}/\S*[^\s/]|[\w.-]+\.sh)(?:\s|$)"
 )
+_STARTS = regex(r"kafka|broker|entrypoint|start")
 _JOB = regex(r"topic|init|setup|create|wait|health|test|sleep|tail|java$")
 _CALLED_KAFKA = frozenset({"kafka", "kafka-broker", "kafka-server"})
 _REPOSITORIES = {
@@ -158,7 +159,8 @@ def sign_of_broker(
 
     `command` replaces the image's own, empty where none does; `is_published`: whether ports of it are. Init jobs and
     shells are often started from a broker's image, and share its variables: a script that is not known is a broker's
-    only where a port is published, and so is what has no more than the name of one.
+    only where a port is published or it is called like one that starts a broker, and what has no more than the name of
+    a broker only where a port is published.
     """
     reference = parse_image(image)
     variables = environment or {}
@@ -167,8 +169,8 @@ def sign_of_broker(
     if reference.family is ImageFamily.CONFLUENT_ZOOKEEPER or is_beside:
         return None
     if command and _STARTS_BROKER.search(command) is None:
-        path = script_of(command)
-        is_own = path is not None and is_published and not _JOB.search(path.rpartition("/")[2])
+        script = (script_of(command) or "").rpartition("/")[2]
+        is_own = script and not _JOB.search(script) and (is_published or _STARTS.search(script))
         return Sign.SCRIPT if is_own and unknown.telling_variable(variables) else None
     match reference.family:
         case ImageFamily.REDPANDA:

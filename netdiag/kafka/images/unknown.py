@@ -15,24 +15,35 @@ from netdiag.kafka.images.settings import (
     with_defaults,
 )
 from netdiag.kafka.listeners import Voter, parse_listeners, parse_voters, well_formed
+from netdiag.patterns import regex
 
 _CFG = "KAFKA_CFG_"
 # Host and port to advertise: those that start-kafka.sh of wurstmeister/kafka and its many copies take, and those of
 # spotify/kafka.
 _ADDRESSES = (("KAFKA_ADVERTISED_HOST_NAME", "KAFKA_ADVERTISED_PORT"), ("ADVERTISED_HOST", "ADVERTISED_PORT"))
 _IDENTITIES = ("process.roles", "node.id", "broker.id", "zookeeper.connect", "controller.quorum.voters")
+# What a start script completes: _{HOSTNAME_COMMAND}, %HOSTNAME%, $(hostname), <ip>.
+_MACRO = regex(r"_\{|\$[({A-Za-z]|`|%[A-Za-z]|<[A-Za-z]")
 
 
 def telling_variable(environment: Mapping[str, str | None]) -> str | None:
-    """The variable that only a broker has: its advertised listeners or address, or listeners beside an id or a role."""
+    """The variable that only a broker has.
+
+    These are its advertised listeners or address, listeners beside an id or a role, a role, and an id beside ZooKeeper.
+    """
     for prefix in ("KAFKA_", _CFG):
         if "://" in (environment.get(f"{prefix}ADVERTISED_LISTENERS") or ""):
             return f"{prefix}ADVERTISED_LISTENERS"
         identities = (prefix + name.replace(".", "_").upper() for name in _IDENTITIES)
         if "://" in (environment.get(f"{prefix}LISTENERS") or "") and any(map(environment.get, identities)):
             return f"{prefix}LISTENERS"
+        if "broker" in (environment.get(f"{prefix}PROCESS_ROLES") or ""):
+            return f"{prefix}PROCESS_ROLES"
     host, _ = _address(environment)
-    return host
+    if host is not None:
+        return host
+    beside = ("KAFKA_BROKER_ID", "KAFKA_ADVERTISED_PORT", "KAFKA_ADVERTISED_PROTOCOL_NAME")
+    return next((name for name in beside if environment.get("KAFKA_ZOOKEEPER_CONNECT") and environment.get(name)), None)
 
 
 def settings(environment: Mapping[str, str | None]) -> ImageSettings:
@@ -43,10 +54,23 @@ def settings(environment: Mapping[str, str | None]) -> ImageSettings:
     given: dict[str, Setting] = dotted_settings_from(environment, prefix=prefix, excluded=frozenset())
     if "advertised.listeners" not in given:
         given |= _advertised(environment)
-    unknown = dict.fromkeys(name for name in KRAFT_PROPERTIES if name not in given)
+    written = {name: with_macros_unknown(setting) for name, setting in given.items()}
+    return ImageSettings(settings=with_defaults({**_from_voters(given), **written}, unwritten(given)))
+
+
+def unwritten(given: Mapping[str, Setting]) -> dict[str, str | None]:
+    """The properties about listeners and roles that may be set where nobody here sees it, each as unknown."""
+    unknown: dict[str, str | None] = dict.fromkeys(name for name in KRAFT_PROPERTIES if name not in given)
     if "zookeeper.connect" in given:
         unknown.pop("process.roles", None)
-    return ImageSettings(settings=with_defaults({**_from_voters(given), **given}, unknown))
+    return unknown
+
+
+def with_macros_unknown(setting: Setting) -> Setting:
+    """A setting whose text a start script may complete is unknown."""
+    if setting.value is None or _MACRO.search(setting.value) is None:
+        return setting
+    return Setting(name=setting.name, value=None, variable=setting.variable, provenance=setting.provenance)
 
 
 def _address(environment: Mapping[str, str | None]) -> tuple[str | None, str]:
