@@ -14,7 +14,7 @@ from netdiag.compose.merge import merge_files
 from netdiag.compose.positions import Source, Text, literal
 from netdiag.compose.problems import Problems
 from netdiag.compose.project import Network, Project, Service
-from netdiag.compose.service import DEFAULT_NETWORK, read_networks, read_service
+from netdiag.compose.service import DEFAULT_NETWORK, read_configs, read_networks, read_service
 from netdiag.compose.values import FieldReader, Mapping, ReadFile, Scope, no_files
 from netdiag.compose.yaml_tree import MappingNode, ScalarNode, load_nodes
 
@@ -59,6 +59,7 @@ def load(
         services=active,
         networks=networks,
         volumes=tuple(volumes.entries) if volumes is not None else (),
+        configs=read_configs(top),
         disabled={key: service for key, service in services.items() if key not in active},
     )
     check_schema(top, problems)

@@ -133,6 +133,22 @@ class Volume:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """A top-level config: its `content`, or the `file` that holds it, seen from the project's folder."""
+
+    content: Text | None = None
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceConfig:
+    """A config of the project at a path of a service's container."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EnvFile:
     """A file of environment variables: `path` as the service names it, `file` seen from the project's folder."""
 
@@ -183,6 +199,7 @@ class Service:
     depends_on: tuple[Dependency, ...] = ()
     scale: int = 1
     volumes: tuple[Volume, ...] = ()
+    configs: tuple[ServiceConfig, ...] = ()
     healthcheck: Command = None
     healthcheck_disabled: bool = False
     env_files: tuple[EnvFile, ...] = ()
@@ -209,6 +226,7 @@ class Project:
     services: Mapping[str, Service]
     networks: Mapping[str, Network]
     volumes: tuple[str, ...] = ()
+    configs: Mapping[str, Config] = field(default_factory=dict)
     disabled: Mapping[str, Service] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     origins: tuple[Origin, ...] = ()

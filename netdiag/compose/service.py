@@ -18,6 +18,7 @@ from netdiag.compose.problems import ComposeError, Origin, Problems
 from netdiag.compose.project import (
     Build,
     Command,
+    Config,
     Dependency,
     EnvFile,
     EnvironmentVariable,
@@ -26,6 +27,7 @@ from netdiag.compose.project import (
     Network,
     Port,
     Service,
+    ServiceConfig,
     ServiceNetwork,
     Volume,
 )
@@ -96,6 +98,7 @@ def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, re
         depends_on=_depends_on(reading, value),
         scale=_scale(reading, value),
         volumes=_volumes(reading, value),
+        configs=_configs(value),
         healthcheck=_command(reading, healthcheck, "test") if healthcheck is not None else None,
         healthcheck_disabled=healthcheck is not None and reading.boolean(healthcheck, "disable"),
         env_files=env_files,
@@ -382,6 +385,32 @@ def _volumes(reading: FieldReader, service: Mapping) -> tuple[Volume, ...]:
         if volume is not None:
             found[posixpath.normpath(volume.target)] = volume
     return tuple(found.values())
+
+
+def read_configs(top: Mapping) -> dict[str, Config]:
+    """The top-level configs by key; `check_project` says what is wrong with them."""
+    declared = top.get("configs")
+    entries = declared.entries.items() if isinstance(declared, Mapping) else ()
+    return {key: _config(entry.value) for key, entry in entries if isinstance(entry.value, Mapping)}
+
+
+def _config(value: Mapping) -> Config:
+    content, file = value.get("content"), value.get("file")
+    return Config(
+        content=content.text if isinstance(content, Scalar) and content.kind != "null" else None,
+        file=_host_path(file.value, file.scope) if isinstance(file, Scalar) and file.kind != "null" else None,
+    )
+
+
+def _configs(service: Mapping) -> tuple[ServiceConfig, ...]:
+    value = service.get("configs")
+    found: list[ServiceConfig] = []
+    for item in value.items if isinstance(value, Sequence) else ():
+        source, target = (item.get("source"), item.get("target")) if isinstance(item, Mapping) else (item, None)
+        if isinstance(source, Scalar):
+            path = target.value if isinstance(target, Scalar) else f"/{source.value}"
+            found.append(ServiceConfig(source=source.value, target=posixpath.normpath(path)))
+    return tuple(found)
 
 
 def _short_volume(reading: FieldReader, text: Text, scope: Scope | None) -> Volume | None:

@@ -11,7 +11,16 @@ from itertools import pairwise
 from typing import Self
 
 from netdiag.deployment.clients import Attempt, usable_address
-from netdiag.deployment.model.deployment import Broker, DeclaredValue, Deployment, Member, NetworkMode, PublishedPort
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.deployment import (
+    Broker,
+    DeclaredValue,
+    Deployment,
+    Member,
+    NetworkMode,
+    PublishedPort,
+    Relay,
+)
 from netdiag.deployment.prediction.listener_access import is_host_address, listener_of, published_for
 from netdiag.findings import Applicability, Edit
 from netdiag.kafka.broker_config import Mode
@@ -100,6 +109,16 @@ class MemberChange:
         else:
             self._edits.append(edit)
         return self
+
+
+def lead_relay(relay: Relay, target: Address) -> tuple[Edit, ...]:
+    """Lead a relay with one target to another one, where its target is written."""
+    written = relay.targets[0].declared
+    if written is None:
+        return ()
+    text = str(target.port) if written.value.isdigit() else str(target)
+    edit = written.edit(0, len(written.value), text)
+    return () if edit is None else (replace(edit, applicability=Applicability.UNSAFE),)
 
 
 class BrokerChange(MemberChange):

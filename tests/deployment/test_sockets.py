@@ -9,8 +9,9 @@ from netdiag.deployment.model.deployment import Deployment, State
 from netdiag.deployment.prediction.client_namespace import Family
 from netdiag.deployment.prediction.sockets import (
     Accepted,
-    ConnectionResult,
     Reach,
+    Relayed,
+    SocketResult,
     accept_at_address,
     accept_at_loopback,
     accept_in_host_mode,
@@ -95,10 +96,12 @@ def made() -> Deployment:
     return world(SERVICES, "  a:\n  b:\n")
 
 
-def word(delivery: ConnectionResult | None) -> str:
+def word(delivery: SocketResult | None) -> str:
     match delivery:
         case Accepted():
             return delivery.entry.endpoint.listener
+        case Relayed():
+            return str(delivery.relay)
         case Failed():
             return str(delivery.mechanism)
         case Unknown():

@@ -126,7 +126,7 @@ def engine(
             options.append("--firewall-backend=nftables")
         _start_dockerd(made, slot, usr, options)
         if absent:
-            _load(made, absent)
+            load_images(made, absent)
             slot.mark_loaded()
         yield made
     finally:
@@ -224,7 +224,7 @@ def _start_dockerd(made: Engine, slot: Slot, usr: Path | None, options: Sequence
     _wait_for(answers, log, "dockerd")
 
 
-def _load(made: Engine, absent: Sequence[Image]) -> None:
+def load_images(made: Engine, absent: Sequence[Image]) -> None:
     """Stream the images in: half a gigabyte that need not lie on the disk a second time."""
     log = made.record.home / "load.log"
     with log.open("wb") as output:

@@ -12,6 +12,7 @@ from tests.lab.compose_v2 import compose_binary
 from tests.lab.engine import Engine, engine
 from tests.lab.image_set import client_root
 from tests.lab.oracles import Oracles
+from tests.lab.relay_images import load_relay_images, uses_relays
 from tests.lab.releases import OWN
 from tests.lab.stack import Stack, Wait, bring_up
 
@@ -42,6 +43,8 @@ class Lab:
         containers: bool = True,
     ) -> AbstractContextManager[Stack]:
         """A compose project for a block; see `stack.bring_up`."""
+        if uses_relays(compose_file):
+            load_relay_images(self.engine)
         return bring_up(
             self.engine,
             self.compose,

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 
 from tests.lab.errors import LabError
 from tests.lab.lab import start_lab
+from tests.lab.relay_images import load_relay_images
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -13,7 +14,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         with ExitStack() as stack:
             for _ in range(max(1, int(arguments[0]))):
-                stack.enter_context(start_lab())
+                load_relay_images(stack.enter_context(start_lab()).engine)
     except LabError as error:
         print(error)
         return 1

@@ -143,6 +143,7 @@ CLIENT_CASES = (
     ),
     fails("published-port-without-listener", "bootstrap", ask("H", "localhost:39092"), ask("H", "localhost:9092")),
     fails("published-port-wrong-listener", "advertised", ask("H", "127.0.0.1:20031"), ask("H", "127.0.0.1:20031")),
+    fails("relay-to-wrong-listener", "advertised", ask("H", "localhost:9092"), ask("H", "localhost:9092")),
     fails(
         "unstable-ip-advertised",
         "no-brokers",

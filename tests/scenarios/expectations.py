@@ -31,12 +31,16 @@ class Engine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedFinding:
-    """A finding that the static check must give: nothing else at warning or error."""
+    """A finding that the static check must give: nothing else at warning or error.
+
+    `file` is what its line is in, if that is not the compose file.
+    """
 
     rule: str
     severity: str
     service: str
     line: int
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
@@ -29,6 +30,7 @@ _SOME_ADDRESS = "172.17.0.2"
 class Prediction:
     """The static view of one stack."""
 
+    file: Path
     deployment: Deployment
     findings: tuple[Finding, ...]
 
@@ -43,7 +45,13 @@ class Prediction:
     def serious(self) -> tuple[ExpectedFinding, ...]:
         """The findings above note, in the form of `expected.yml`."""
         return tuple(
-            ExpectedFinding(rule=f.rule, severity=f.severity.value, service=f.service or "", line=f.location.line)
+            ExpectedFinding(
+                rule=f.rule,
+                severity=f.severity.value,
+                service=f.service or "",
+                line=f.location.line,
+                file="" if f.location.path == self.file.name else f.location.path,
+            )
             for f in self.findings
             if f.severity is not Severity.NOTE and isinstance(f.location, FileLocation)
         )
@@ -52,9 +60,14 @@ class Prediction:
 def prediction(stack: Stack, environ: Mapping[str, str] | None = None, *, engine: Engine | None = None) -> Prediction:
     """Load and judge the stack's file with no profile active, as `docker compose up` reads it on an engine."""
     project = load(Source(stack.file.name, stack.file.read_bytes()), environ=environ or {}, profiles=())
-    declared = from_compose(project, host_addresses=(DOCKER_HOST,), facts=facts())
-    deployment = replace(declared, platform=platform_of(engine or USUAL))
-    return Prediction(deployment=deployment, findings=check_deployment(deployment))
+
+    def read(path: str) -> bytes | None:
+        file = stack.file.parent / path
+        return file.read_bytes() if file.is_file() else None
+
+    deployment = from_compose(project, host_addresses=(DOCKER_HOST,), facts=facts(), read=read)
+    deployment = replace(deployment, platform=platform_of(engine or USUAL))
+    return Prediction(file=stack.file, deployment=deployment, findings=check_deployment(deployment))
 
 
 def facts() -> Facts:

@@ -12,6 +12,7 @@ from pathlib import Path
 from ruamel.yaml import YAML
 
 from tests.lab.image_set import APACHE_3, APACHE_4, CLIENT, CP_KAFKA, CP_ZOOKEEPER
+from tests.lab.relay_images import RELAY_IMAGES
 
 _OWN_IMAGES = (APACHE_3, APACHE_4, CP_KAFKA, CP_ZOOKEEPER)
 _STAYS = {"image": CLIENT, "entrypoint": ["sleep", "infinity"], "command": [], "healthcheck": {"disable": True}}
@@ -30,4 +31,4 @@ def stand_ins(compose_file: Path, folder: Path) -> tuple[Path, ...]:
 
 def _is_client(service: dict[str, object]) -> bool:
     image = re.sub(r"\$\{\w+:-(.*)\}", r"\1", str(service["image"]))
-    return image not in _OWN_IMAGES or "command" in service
+    return image not in RELAY_IMAGES and (image not in _OWN_IMAGES or "command" in service)

@@ -57,6 +57,13 @@ REPAIRS = {
         "SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS",
         "KAFKA_REST_BOOTSTRAP_SERVERS",
     },
+    "S21": {
+        "command",
+        "volumes",
+        "server kafka",
+        '[{"name"',
+        "exec ssh -N -i /keys/id -o StrictHostKeyChecking=no -o ExitOnForwardFailure=yes -L 0.0.0.0",
+    },
 }
 
 
@@ -82,6 +89,11 @@ def test_findings_point_into_their_service(stack: Stack) -> None:
     services = YAML(typ="rt", pure=True).load(stack.file)["services"]
     lines = stack.file.read_text().splitlines()
     for finding in stack.findings:
+        if finding.rule == "relay-to-wrong-listener":
+            # A relay's configuration need not stand in its service.
+            file = stack.file.with_name(finding.file or stack.file.name)
+            assert "29092" in file.read_text().splitlines()[finding.line - 1]
+            continue
         first = services.lc.key(finding.service)[0] + 1
         after = [services.lc.key(name)[0] + 1 for name in services if services.lc.key(name)[0] >= first]
         assert first < finding.line < min([*after, len(lines) + 1])

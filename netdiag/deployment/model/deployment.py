@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Protocol, TypeVar
 
 from netdiag.config import Facts
+from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.platform import Platform
 from netdiag.findings import Edit, Location
 from netdiag.kafka.broker_config import BrokerConfig, Mode
@@ -331,6 +332,34 @@ class KafkaClient:
     configured: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelayTarget:
+    """Where a relay leads. `declared` is the text host:port (or the port alone) where somebody wrote it."""
+
+    address: Address
+    declared: DeclaredValue | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relay:
+    """A port at which a program accepts, and the targets among which it divides its connections.
+
+    `member` is whose namespace it accepts in, None for the docker host; `host` the address that it binds, "" for all.
+    `through` is the machine that connects to the target, as the relay names it, "" for the relay itself.
+    """
+
+    program: str
+    member: str | None
+    host: str
+    port: int
+    targets: tuple[RelayTarget, ...]
+    where: Location
+    through: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.program} in {self.member}" if self.member else f"{self.program} on the docker host"
+
+
 # Without slots, so that what is looked up often is indexed once.
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Deployment:
@@ -339,9 +368,9 @@ class Deployment:
     `inactive_members` are the members whose profile is not switched on, of which nothing else here knows;
     `missing_services` are the services that others wait for and no file holds: the files are a part of something.
     `waiting` are told an address only to wait until it can be connected to, `health_checks` are what brokers ask
-    themselves. `host_addresses` are the docker host's own non-loopback addresses where known; `platform` is the engine
-    and its machine, as far as it is known. `facts` are what the user declares. `down` names the members that are taken
-    not to run, whatever their state says.
+    themselves, `relays` pass connections on. `host_addresses` are the docker host's own non-loopback addresses where
+    known; `platform` is the engine and its machine, as far as it is known. `facts` are what the user declares. `down`
+    names the members that are taken not to run, whatever their state says.
     """
 
     name: str | None
@@ -349,6 +378,7 @@ class Deployment:
     others: tuple[Member, ...] = ()
     clients: tuple[KafkaClient, ...] = ()
     waiting: tuple[KafkaClient, ...] = ()
+    relays: tuple[Relay, ...] = ()
     health_checks: tuple[KafkaClient, ...] = ()
     inactive_members: tuple[Member, ...] = ()
     missing_services: frozenset[str] = frozenset()
@@ -426,6 +456,14 @@ class Deployment:
             ((self.owner_names.get(broker.name, broker.name), entry.endpoint.port), (broker, entry))
             for broker in self.brokers
             for entry in broker.config.listeners
+        )
+
+    @cached_property
+    def relays_by_port(self) -> Mapping[tuple[str | None, int], tuple[Relay, ...]]:
+        """The relays in a network namespace, by (name of its owner, None for the docker host, and port)."""
+        return _grouped(
+            ((self.owner_names.get(relay.member, relay.member) if relay.member else None, relay.port), relay)
+            for relay in self.relays
         )
 
     def is_running(self, member: Member) -> bool:

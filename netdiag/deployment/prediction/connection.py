@@ -5,17 +5,26 @@ never a guess. An obstacle is what stands between a client and the address of a 
 
 The engine rewrites (DNAT) what is addressed to the docker host, except from loopback and, with the userland proxy,
 from bridges whose containers the proxy serves; there docker-proxy accepts in the docker host's own namespace, before
-it knows whether anybody listens behind.
+it knows whether anybody listens behind. A relay does the same in its container, and connects anew from there.
 """
 
 from dataclasses import replace
 from ipaddress import ip_address
 from typing import assert_never
 
-from netdiag.deployment.model.contact import Failed, Mechanism, Reason, Unknown, refused, timed_out, unreachable
-from netdiag.deployment.model.deployment import Deployment, Member, Network, NetworkMode, PublishedPort
+from netdiag.deployment.model.contact import (
+    Address,
+    Failed,
+    Mechanism,
+    Reason,
+    Unknown,
+    refused,
+    timed_out,
+    unreachable,
+)
+from netdiag.deployment.model.deployment import Deployment, Member, Network, NetworkMode, PublishedPort, Relay
 from netdiag.deployment.model.platform import Firewall, Generation, HostInput, HostKind, Platform
-from netdiag.deployment.model.vantage import DOCKER_HOST, Vantage
+from netdiag.deployment.model.vantage import DOCKER_HOST, Vantage, VantageKind, container_vantage
 from netdiag.deployment.prediction.client_namespace import (
     ClientNamespace,
     Family,
@@ -33,11 +42,14 @@ from netdiag.deployment.prediction.client_namespace import (
     is_bridge,
     network_of,
     publishing_network,
+    resolve,
     uses_parent_device,
 )
 from netdiag.deployment.prediction.sockets import (
     Accepted,
     ConnectionResult,
+    Relayed,
+    SocketResult,
     accept_at_address,
     accept_at_loopback,
     accept_in_host_mode,
@@ -46,6 +58,9 @@ from netdiag.values import dataclass
 
 Obstacle = Failed | Unknown
 _UNSUPPORTED_MODE = "engines before 27 ignore the gateway mode of {network}"
+_MOST_RELAYS = 4
+# They look their targets up once, when they start.
+_RESOLVE_AT_START = ("HAProxy", "nginx")
 _LAN_ROUTES_UNKNOWN = "netdiag does not know whether the LAN has a route to container addresses"
 
 
@@ -64,7 +79,12 @@ def connect(deployment: Deployment, vantage: Vantage, target: Target, port: int)
 
 
 def connect_from(deployment: Deployment, client: ClientNamespace, target: Target, port: int) -> ConnectionResult:
-    """Where a connection from a namespace to `target`:`port` ends."""
+    """Where a connection from a namespace to `target`:`port` ends, behind the relays on its way."""
+    landed = _connect_from(deployment, client, target, port)
+    return _passed_on(deployment, landed.relay) if isinstance(landed, Relayed) else landed
+
+
+def _connect_from(deployment: Deployment, client: ClientNamespace, target: Target, port: int) -> SocketResult:
     match target:
         case Loopback():
             return _to_loopback(deployment, client, target.family, port)
@@ -80,7 +100,71 @@ def connect_from(deployment: Deployment, client: ClientNamespace, target: Target
             assert_never(target)
 
 
-def _to_loopback(deployment: Deployment, client: ClientNamespace, family: Family, port: int) -> ConnectionResult:
+def _passed_on(deployment: Deployment, relay: Relay, passed: tuple[Relay, ...] = ()) -> ConnectionResult:
+    """Where a relay leads; a target that cannot be reached is a connection that is accepted and ended."""
+    if relay in passed or len(passed) == _MOST_RELAYS:
+        return Unknown(because=f"{relay} leads back to itself, or through too many relays")
+    vantage = _where_relay_connects(deployment, relay)
+    if not isinstance(vantage, Vantage):
+        return vantage
+    results = [_at_relay_target(deployment, relay, vantage, one.address, (*passed, relay)) for one in relay.targets]
+    accepted = [one for one in results if isinstance(one, Accepted)]
+    if len(accepted) == len(results) and len({one.entry.endpoint.listener for one in accepted}) == 1:
+        return replace(accepted[0], relays=(relay, *accepted[0].relays))
+    if len(results) > 1:
+        return Unknown(because=f"{relay} has {len(results)} targets that do not lead to one listener")
+    return _behind_relay(relay, results[0])
+
+
+def _where_relay_connects(deployment: Deployment, relay: Relay) -> Vantage | Failed | Unknown:
+    """From where a relay connects to its target."""
+    member = deployment.by_name.get(relay.member) if relay.member else None
+    own = container_vantage(member) if member else Vantage(kind=VantageKind.DOCKER_HOST, label="docker host")
+    if not relay.through:
+        return own
+    named = deployment.by_name.get(relay.through)
+    if named is None:
+        resolution = resolve(deployment, own, relay.through)
+        if isinstance(resolution, Failed):
+            because = f"{relay} cannot connect to {relay.through}: {resolution.because}"
+            return refused(resolution.mechanism or Mechanism.NO_SUCH_NAME, because)
+        first = resolution[0] if isinstance(resolution, tuple) else None
+        named = deployment.by_name.get(first.member) if isinstance(first, MemberAddress) else None
+    if named is None:
+        return Unknown(because=f"netdiag does not know what {relay.through} reaches, through which {relay} leads")
+    return container_vantage(named)
+
+
+def _at_relay_target(
+    deployment: Deployment, relay: Relay, vantage: Vantage, address: Address, passed: tuple[Relay, ...]
+) -> ConnectionResult:
+    resolution = resolve(deployment, vantage, address.host)
+    if isinstance(resolution, Failed) and relay.program in _RESOLVE_AT_START:
+        return Unknown(because=f"{relay.program} does not start without an address: {resolution.because}")
+    if not isinstance(resolution, tuple):
+        return resolution
+    client = client_namespace(deployment, vantage)
+    found: ConnectionResult = Unknown(because=f"netdiag does not know where {address.host} is")
+    for target in resolution:
+        landed = _connect_from(deployment, client, target, address.port)
+        found = _passed_on(deployment, landed.relay, passed) if isinstance(landed, Relayed) else landed
+        if not isinstance(found, Failed):
+            break
+    return found
+
+
+def _behind_relay(relay: Relay, result: ConnectionResult) -> ConnectionResult:
+    """What a client of a relay gets that fails at its target: the connection itself is accepted."""
+    if not isinstance(result, Failed):
+        return result
+    silent = result.reason is Reason.TIMEOUT
+    then = "then nothing comes from" if silent else "then closes the connection, because it cannot reach"
+    because = f"{relay} accepts, {then} {relay.targets[0].address}: {result.because}"
+    reason = Reason.TIMEOUT if silent else Reason.CLOSED
+    return Failed(reason=reason, because=because, mechanism=result.mechanism)
+
+
+def _to_loopback(deployment: Deployment, client: ClientNamespace, family: Family, port: int) -> SocketResult:
     if client.ground in (NamespaceKind.DOCKER_HOST, NamespaceKind.USER_MACHINE):
         return _to_host_loopback(deployment, client, port, family)
     owner = client.owner
@@ -98,7 +182,7 @@ def _to_loopback(deployment: Deployment, client: ClientNamespace, family: Family
     return accept_at_loopback(deployment, owner, port, family)
 
 
-def _to_host_loopback(deployment: Deployment, client: ClientNamespace, port: int, family: Family) -> ConnectionResult:
+def _to_host_loopback(deployment: Deployment, client: ClientNamespace, port: int, family: Family) -> SocketResult:
     """Rows 20 and 22: from the docker host to its own loopback."""
     unsure = _undecided_port(deployment, client, port)
     if unsure is not None:
@@ -163,7 +247,7 @@ def _on_loopback(port: PublishedPort, family: Family) -> bool:
             return port.host_ip in ("", "::", "::1")
 
 
-def _not_published(deployment: Deployment, found: list[_PortInForce], port: int) -> ConnectionResult:
+def _not_published(deployment: Deployment, found: list[_PortInForce], port: int) -> SocketResult:
     """Why nothing takes a port of the docker host."""
     if found:
         where = found[0].port.host_ip
@@ -195,13 +279,13 @@ def _why_not_in_force(deployment: Deployment, member: Member) -> tuple[Mechanism
     return Mechanism.NOT_RUNNING, "publishes port {port} but is not running"
 
 
-def _forwarded_by_desktop(deployment: Deployment, found: list[_PortInForce], port: int) -> ConnectionResult:
+def _forwarded_by_desktop(deployment: Deployment, found: list[_PortInForce], port: int) -> SocketResult:
     if not found:
         return _not_published(deployment, _ports_in_force(deployment, port), port)
     return _behind_proxy(_to_publisher(deployment, found))
 
 
-def _behind_proxy(landed: ConnectionResult) -> ConnectionResult:
+def _behind_proxy(landed: SocketResult) -> SocketResult:
     """docker-proxy accepts before it finds nobody behind."""
     if not isinstance(landed, Failed) or landed.reason is not Reason.REFUSED:
         return landed
@@ -209,7 +293,7 @@ def _behind_proxy(landed: ConnectionResult) -> ConnectionResult:
     return Failed(reason=Reason.CLOSED, because=because, mechanism=landed.mechanism)
 
 
-def _to_publisher(deployment: Deployment, found: list[_PortInForce]) -> ConnectionResult:
+def _to_publisher(deployment: Deployment, found: list[_PortInForce]) -> SocketResult:
     """At the container that publishes; which one cannot be told where several do."""
     members = dict.fromkeys(publish.member.name for publish in found)
     if len(members) > 1:
@@ -223,7 +307,7 @@ def _to_publisher(deployment: Deployment, found: list[_PortInForce]) -> Connecti
     return landed
 
 
-def _to_member(deployment: Deployment, client: ClientNamespace, target: MemberAddress, port: int) -> ConnectionResult:
+def _to_member(deployment: Deployment, client: ClientNamespace, target: MemberAddress, port: int) -> SocketResult:
     member = deployment.by_name[target.member]
     blocked = _obstacle_to_member(deployment, client, target, port)
     if blocked is not None:
@@ -412,9 +496,7 @@ def _has_published(member: Member, port: int) -> bool:
     return any(p.target == port and p.protocol == "tcp" for p in member.published)
 
 
-def _to_docker_host(
-    deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int
-) -> ConnectionResult:
+def _to_docker_host(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> SocketResult:
     """To an address of the docker host that is not loopback."""
     unsure = _undecided_port(deployment, client, port)
     if unsure is not None:
@@ -432,7 +514,7 @@ def _to_docker_host(
             return _from_container(deployment, client, target, port)
 
 
-def _on_desktop(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
+def _on_desktop(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> SocketResult:
     """To the machine of a Docker Desktop user, which offers what is published and forwards it."""
     blocked = (
         _missing_route(deployment.platform, client)
@@ -452,7 +534,7 @@ def _on_desktop(deployment: Deployment, client: ClientNamespace, target: HostAdd
     if client.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN):
         return _forwarded_by_desktop(deployment, found, port)
     landed = _to_publisher(deployment, found) if found else None
-    if isinstance(landed, Accepted):
+    if isinstance(landed, Accepted | Relayed):
         return landed
     return Unknown(because="netdiag does not know what else listens on the machine that runs Docker Desktop")
 
@@ -480,7 +562,7 @@ def _may_be_address(deployment: Deployment, host_ip: str, target: HostAddress) -
     return False
 
 
-def _from_outside(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
+def _from_outside(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> SocketResult:
     """Rows 21, 23, 24: DNAT, whether the proxy runs or not; what the docker host sends itself is not filtered."""
     found = _ports_at_address(deployment, target, port)
     if isinstance(found, Unknown):
@@ -490,14 +572,14 @@ def _from_outside(deployment: Deployment, client: ClientNamespace, target: HostA
     return _host_service(deployment, client, target, port)
 
 
-def _host_service(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
+def _host_service(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> SocketResult:
     """Row 34: what listens in the docker host's own namespace, behind its INPUT chain."""
     own = accept_in_host_mode(deployment, port, address=target.text)
     served = own or _not_published(deployment, _ports_in_force(deployment, port), port)
     return served if client.ground is NamespaceKind.DOCKER_HOST else _past_host_firewall(deployment.platform, served)
 
 
-def _past_host_firewall(platform: Platform, delivery: ConnectionResult) -> ConnectionResult:
+def _past_host_firewall(platform: Platform, delivery: SocketResult) -> SocketResult:
     """Rows 40 and 41: past a firewall of the docker host's own, which what goes by DNAT never meets."""
     match platform.host_input:
         case HostInput.DROP:
@@ -511,7 +593,7 @@ def _past_host_firewall(platform: Platform, delivery: ConnectionResult) -> Conne
             return delivery
 
 
-def _from_lan(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
+def _from_lan(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> SocketResult:
     """Rows 23, 24 and 27."""
     platform = deployment.platform
     if platform.kind is HostKind.WSL2:
@@ -523,9 +605,7 @@ def _from_lan(deployment: Deployment, client: ClientNamespace, target: HostAddre
     return _from_outside(deployment, client, target, port)
 
 
-def _from_container(
-    deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int
-) -> ConnectionResult:
+def _from_container(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> SocketResult:
     """Rows 10 to 16, 30 to 32, 34, 35 and 40."""
     way = _network_to_host(deployment, client, target)
     if isinstance(way, Failed | Unknown):
@@ -574,7 +654,7 @@ def _network_to_host(
 
 def _published_to_container(
     deployment: Deployment, client: ClientNamespace, way: Network, found: list[_PortInForce]
-) -> ConnectionResult:
+) -> SocketResult:
     platform, publish = deployment.platform, found[0]
     landed = _to_publisher(deployment, found)
     if isinstance(landed, Unknown):
@@ -592,7 +672,7 @@ def _published_to_container(
     return _to_other_bridge(platform, landed, proxied=proxied)
 
 
-def _out_of_internal(platform: Platform, way: Network, landed: Accepted | Failed) -> ConnectionResult:
+def _out_of_internal(platform: Platform, way: Network, landed: Accepted | Relayed | Failed) -> SocketResult:
     """Row 32: DNAT comes first, then the rule that keeps packets on the internal network."""
     dropped = timed_out(
         Mechanism.INTERNAL_EGRESS, f"{way.name} is internal, and the engine drops packets that leave it"
@@ -611,8 +691,8 @@ def _out_of_internal(platform: Platform, way: Network, landed: Accepted | Failed
 
 
 def _hairpin(
-    platform: Platform, client: ClientNamespace, publish: _PortInForce, landed: Accepted | Failed
-) -> ConnectionResult:
+    platform: Platform, client: ClientNamespace, publish: _PortInForce, landed: Accepted | Relayed | Failed
+) -> SocketResult:
     """Rows 11, 12 and 13: without the proxy, back through the bridge that the packet came from."""
     if not publish.network.icc:
         because = (
@@ -626,7 +706,7 @@ def _hairpin(
     return landed
 
 
-def _to_other_bridge(platform: Platform, landed: Accepted | Failed, *, proxied: bool) -> ConnectionResult:
+def _to_other_bridge(platform: Platform, landed: Accepted | Relayed | Failed, *, proxied: bool) -> SocketResult:
     """Row 14: a published port of a container on another bridge."""
     if platform.generation is Generation.V29:
         return landed

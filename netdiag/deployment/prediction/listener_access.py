@@ -108,6 +108,16 @@ def faces_containers(deployment: Deployment, broker: Broker, advertised: Listene
     return binding(deployment, broker, bound).reach in (Reach.EVERYWHERE, Reach.ONE_NETWORK)
 
 
+def has_relay_on_host(deployment: Deployment, port: int) -> bool:
+    """Whether a port of the docker host leads to a relay, which decides what is behind it."""
+    if (None, port) in deployment.relays_by_port:
+        return True
+    return any(
+        (deployment.owner_names.get(member.name, member.name), published.target) in deployment.relays_by_port
+        for member, published in deployment.publishers_by_port.get(port, ())
+    )
+
+
 def other_brokers(deployment: Deployment, broker: Broker) -> tuple[Broker, ...]:
     """The other brokers of the same cluster."""
     return tuple(b for b in cluster_of(deployment, broker) if b.config.is_broker and b is not broker)

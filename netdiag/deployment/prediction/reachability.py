@@ -173,7 +173,7 @@ def _contact_at(answers: _Brokers, delivery: Accepted | Failed | Unknown) -> Con
         cluster_id=f"{broker.config.quorum} {broker.config.cluster_id or ''}",
         brokers=brokers,
         listener=name,
-        because=f"{broker.name} answers on {name}",
+        because=f"{broker.name} answers on {name}{''.join(f' through {relay}' for relay in delivery.relays)}",
     )
 
 

@@ -1,11 +1,14 @@
-"""Which addresses a listener binds in its container, and which socket accepts a connection that arrives there."""
+"""Which addresses a listener binds in its container, and which socket accepts a connection that arrives there.
+
+A socket is a broker's or a relay's; of a namespace that has been looked into, others are known to be there.
+"""
 
 from collections.abc import Iterator
 from enum import Enum
 from ipaddress import ip_address
 
 from netdiag.deployment.model.contact import Failed, Mechanism, Unknown, refused, timed_out
-from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkMode, State
+from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkMode, Relay, State
 from netdiag.deployment.model.vantage import broker_vantage
 from netdiag.deployment.prediction.client_namespace import (
     Family,
@@ -46,20 +49,29 @@ class Binding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """The connection is accepted by this listener of this broker."""
+    """The connection is accepted by this listener of this broker, behind `relays`, the client's first."""
 
     broker: Broker
     entry: ListenerEntry
     because: str
+    relays: tuple[Relay, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relayed:
+    """The connection is accepted by a relay, which has yet to pass it on."""
+
+    relay: Relay
+
+
+SocketResult = Accepted | Relayed | Failed | Unknown
 ConnectionResult = Accepted | Failed | Unknown
 _Socket = tuple[Broker, ListenerEntry, Binding]
 
 
 def accept_at_address(
     deployment: Deployment, member: Member, network: str, port: int, *, six: bool = False
-) -> ConnectionResult:
+) -> SocketResult:
     """At a member's address on a network."""
     where = f"{member.name} port {port}"
     found = list(_sockets(deployment, member, port))
@@ -69,6 +81,9 @@ def accept_at_address(
             return _accepted(broker, entry, where)
         if bound.reach is Reach.UNKNOWN or (six and bound.reach is Reach.ONE_NETWORK):
             return Unknown(because=bound.because or f"netdiag does not know which of its addresses {broker.name} binds")
+    relayed = None if found else _at_relay(deployment, member.name, port, where, network=network)
+    if relayed is not None:
+        return relayed
     if not found and _has_unknown_sockets(deployment, member):
         return _observed_socket(member, port, where)
     for _, entry, bound in found:
@@ -82,9 +97,7 @@ def accept_at_address(
     return refused(Mechanism.NOBODY_LISTENS, f"{where} has no listener")
 
 
-def accept_at_loopback(
-    deployment: Deployment, owner: Member, port: int, family: Family = Family.ANY
-) -> ConnectionResult:
+def accept_at_loopback(deployment: Deployment, owner: Member, port: int, family: Family = Family.ANY) -> SocketResult:
     """At the loopback of a namespace, from inside."""
     found = list(_sockets(deployment, owner, port))
     for broker, entry, bound in found:
@@ -92,8 +105,13 @@ def accept_at_loopback(
             return _accepted(broker, entry, "its own loopback")
         if bound.reach is Reach.UNKNOWN:
             return Unknown(because=bound.because)
+    relayed = None if found else _at_relay(deployment, owner.name, port, f"port {port}")
+    if relayed is not None:
+        return relayed
     if not found and owner.name in deployment.unknown_owners:
         return Unknown(because=f"netdiag does not know what {owner.name} listens on")
+    if not found and any(number == port for _, number in owner.sockets or ()):
+        return Unknown(because=f"netdiag does not know what listens on port {port} of {owner.name}")
     for _, entry, bound in found:
         host = entry.endpoint.host
         if bound.reach is Reach.ONE_NETWORK:
@@ -106,10 +124,10 @@ def accept_at_loopback(
 
 def accept_in_host_mode(
     deployment: Deployment, port: int, *, address: str | None, family: Family = Family.ANY
-) -> ConnectionResult | None:
+) -> SocketResult | None:
     """A listener in the docker host's own namespace, at an address of it or (None) at its loopback.
 
-    None where no broker there has the port.
+    None where no broker or relay there has the port.
     """
     loopback, closed = address is None, None
     for owner in deployment.host_mode_members:
@@ -124,6 +142,10 @@ def accept_in_host_mode(
             only_loopback = bound.reach is Reach.LOOPBACK
             mechanism = Mechanism.BOUND_TO_LOOPBACK if only_loopback else Mechanism.BOUND_TO_OTHER_ADDRESS
             closed = refused(mechanism, because)
+    for name in (None, *(owner.name for owner in deployment.host_mode_members)):
+        relayed = None if closed else _at_relay(deployment, name, port, f"port {port}", address=address)
+        if relayed is not None:
+            return relayed
     return closed
 
 
@@ -152,23 +174,58 @@ def _sockets(deployment: Deployment, owner: Member, port: int) -> Iterator[_Sock
             yield broker, entry, binding(deployment, broker, entry)
 
 
+def _at_relay(
+    deployment: Deployment, owner: str | None, port: int, where: str, *, network: str = "", address: str | None = None
+) -> SocketResult | None:
+    """The relay that has a port of a namespace; None where none has.
+
+    It is entered through a network, at an address of the docker host, or (neither) at its loopback.
+    """
+    closed = None
+    for relay in deployment.relays_by_port.get((owner, port), ()):
+        member = deployment.by_name.get(relay.member) if relay.member else None
+        if member is not None and not deployment.is_running(member):
+            continue
+        if relay.host and not _is_bound_at(member, relay.host, network, address):
+            only = f"{where} is bound only to {relay.host}"
+            mechanism = Mechanism.BOUND_TO_LOOPBACK if is_loopback(relay.host) else Mechanism.BOUND_TO_OTHER_ADDRESS
+            closed = refused(mechanism, only)
+        elif member is not None and member.state is State.PAUSED:
+            return _paused(member)
+        else:
+            return Relayed(relay=relay)
+    return closed
+
+
+def _is_bound_at(member: Member | None, host: str, network: str, address: str | None) -> bool:
+    """Whether an address that a relay binds is the one that a connection arrives at."""
+    if not network:
+        return is_loopback(host) if address is None else host == address
+    attached = member.on(network) if member is not None else None
+    return attached is not None and (host in attached.addresses or host in attached.names)
+
+
 def _accepts_ipv6(broker: Broker, entry: ListenerEntry) -> bool:
     host = entry.endpoint.host
     return is_wildcard(host) and (broker.config.mode is not Mode.REDPANDA or ":" in host)
 
 
-def _accepted(broker: Broker, entry: ListenerEntry, because: str) -> ConnectionResult:
+def _accepted(broker: Broker, entry: ListenerEntry, because: str) -> SocketResult:
     if broker.member.state is State.PAUSED:
-        because = f"{broker.name} is paused: the kernel accepts connections, but no process answers"
-        return timed_out(Mechanism.PAUSED, because)
+        return _paused(broker.member)
     return Accepted(broker=broker, entry=entry, because=because)
+
+
+def _paused(member: Member) -> Failed:
+    because = f"{member.name} is paused: the kernel accepts connections, but no process answers"
+    return timed_out(Mechanism.PAUSED, because)
 
 
 def _has_unknown_sockets(deployment: Deployment, member: Member) -> bool:
     return member.name in deployment.unknown_owners or member.name not in deployment.broker_owners
 
 
-def _observed_socket(member: Member, port: int, where: str) -> ConnectionResult:
+def _observed_socket(member: Member, port: int, where: str) -> SocketResult:
     """What is known of a namespace without a broker's configuration: its sockets, where somebody has looked."""
     if member.sockets is None:
         return Unknown(because=f"netdiag does not know what {member.name} listens on")

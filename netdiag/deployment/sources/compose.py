@@ -31,6 +31,7 @@ from netdiag.deployment.sources.client_settings import (
 from netdiag.deployment.sources.compose_text import ComposeServiceEditor, ComposeValue
 from netdiag.deployment.sources.images import built_service
 from netdiag.deployment.sources.redpanda import redpanda_broker, starts_redpanda, with_clusters
+from netdiag.deployment.sources.relays import declared_relays
 from netdiag.deployment.sources.startup import mounted_file, with_mounted_file, with_unknown_file
 from netdiag.findings import FileLocation
 from netdiag.kafka.broker_config import BrokerConfig, Mode, broker_config
@@ -99,6 +100,7 @@ def from_compose(
             *(d for service, member in kafka for d in metrics_reporters(service, member)),
             *(d for service, member in asleep for d in declared_clients(service, member, active=False)),
         ),
+        relays=declared_relays(project, project.services.values(), read),
         waiting=tuple(d for service, member in clients for d in waiting_containers(service, member)),
         health_checks=tuple(d for service, member in kafka for d in health_check_clients(service, member)),
         inactive_members=tuple(sleeping.values()),

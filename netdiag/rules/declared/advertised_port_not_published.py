@@ -35,6 +35,7 @@ from collections.abc import Iterator
 from netdiag.deployment.clients import clients_entering
 from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode
 from netdiag.deployment.prediction.listener_access import (
+    has_relay_on_host,
     is_likely_other_port,
     listener_of,
     other_brokers,
@@ -69,6 +70,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             if bound is None or published_for(broker, bound) or not _is_for_host(deployment, entry.endpoint.host):
                 continue
             if binding(deployment, broker, bound).reach is Reach.LOOPBACK or _published_elsewhere(broker, entry):
+                continue
+            if has_relay_on_host(deployment, entry.endpoint.port):
                 continue
             if sends_all_to_loopback(deployment, broker) and clients_entering(
                 deployment, broker, bound.endpoint.listener

@@ -1,0 +1,100 @@
+"""The relays of a deployment: what the services of compose files and running containers pass connections on to.
+
+A service's command and the configuration that it mounts are read, from the compose file or below the project's folder;
+of a running container, its command. A relay that accepts a port under a service's profile that is not active is none.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from netdiag.compose.positions import Source, Text, assemble
+from netdiag.compose.project import Project, Service
+from netdiag.compose.values import ReadFile
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.deployment import DeclaredValue, Relay, RelayTarget
+from netdiag.deployment.sources.compose_text import ComposeValue
+from netdiag.deployment.sources.relay_programs import (
+    LARGEST_TEXT,
+    Forwarding,
+    ForwardingTarget,
+    configuration_file,
+    forwardings_in_command,
+    forwardings_in_file,
+)
+from netdiag.deployment.sources.startup import command_lines, command_words, mounted_file
+from netdiag.findings import Location
+
+_TextOf = Callable[[ForwardingTarget], DeclaredValue | None]
+
+
+def declared_relays(project: Project, services: Iterable[Service], read: ReadFile) -> tuple[Relay, ...]:
+    """The relays that these services of a project start."""
+    return tuple(relay for service in services for relay in _of_service(project, service, read))
+
+
+def relay(forwarding: Forwarding, member: str | None, where: Location, text_of: _TextOf) -> Relay:
+    """What a program is told to do, in the namespace of a member (None: the docker host)."""
+    return Relay(
+        program=forwarding.program,
+        member=member,
+        host=forwarding.host,
+        port=forwarding.port,
+        targets=tuple(
+            RelayTarget(address=Address(host=one.host, port=one.port), declared=text_of(one))
+            for one in forwarding.targets
+        ),
+        where=where,
+        through=forwarding.through,
+    )
+
+
+def _of_service(project: Project, service: Service, read: ReadFile) -> Iterator[Relay]:
+    entry, command = command_words(service)
+    image = service.image.value if service.image is not None and service.entrypoint is None else ""
+    for line in command_lines(service):
+        words = [word.value for word in line]
+
+        def in_command(target: ForwardingTarget, line: Sequence[object] = line) -> DeclaredValue:
+            text = line[target.word].text  # type: ignore[attr-defined]
+            return ComposeValue(variable="command", text=text.slice(target.start, target.end))
+
+        found = () if any(word.is_open for word in line) else forwardings_in_command(words, image)
+        for one in found:
+            yield relay(one, service.name, service.span, in_command)
+    named = configuration_file([word.value for word in (*entry, *command)], image)
+    content = _content(project, service, named.path, read) if named is not None and named.path else None
+    if named is None or content is None or len(content) > LARGEST_TEXT:
+        return
+
+    def in_file(target: ForwardingTarget) -> DeclaredValue:
+        return ComposeValue(
+            variable=f"the configuration of {service.name}", text=content.slice(target.start, target.end)
+        )
+
+    for one in forwardings_in_file(named.program, Source(content.span.path, content.value)):
+        yield relay(one, service.name, service.span, in_file)
+
+
+def _content(project: Project, service: Service, path: str, read: ReadFile) -> Text | None:
+    """The file at a path of a service's container: a config of the project, or what is mounted there."""
+    for mount in service.configs:
+        config = project.configs.get(mount.source)
+        if mount.target != path or config is None:
+            continue
+        if config.content is not None:
+            return config.content
+        return None if config.file is None else _whole(read(config.file), config.file)
+    found = mounted_file(service, path, read)
+    if found is None or found.source is None:
+        return None
+    return _whole(found.source.data, found.source.path)
+
+
+def _whole(data: bytes | None, path: str) -> Text | None:
+    if data is None:
+        return None
+    source = Source(path, data)
+    try:
+        text = source.text
+    except UnicodeDecodeError:
+        return None
+    return assemble(source, [(text, 0, len(text))], 0, len(text))
