@@ -1,6 +1,7 @@
 """Check compose files: each project is read, judged by the rules and predicted on its own."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from netdiag.app.configuration import CheckOptions, Configurations, Settings, fail_on
@@ -8,14 +9,22 @@ from netdiag.app.matrix import predicted_matrix
 from netdiag.app.progress import SILENT, Listener
 from netdiag.app.reports import interrupted, unread
 from netdiag.app.suppression import Part, suppressed_report
-from netdiag.compose.fragments import fragment_findings, fragment_note, unfinished_services
+from netdiag.compose.fragments import fragment_findings, is_completed, is_fragment, own_findings, unfinished_services
 from netdiag.deployment.model.platform import HostKind, Platform
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.compose_text import with_origins
 from netdiag.errors import NetdiagError, internal_error
 from netdiag.findings import FileLocation, Severity
 from netdiag.io.files import BASE_NAMES, read_config
-from netdiag.io.files.projects import NoProject, ProjectFiles, ProjectReader, find_project, project_of, projects_at
+from netdiag.io.files.projects import (
+    NoProject,
+    ProjectFiles,
+    ProjectReader,
+    base_beside,
+    find_project,
+    project_of,
+    projects_at,
+)
 from netdiag.render.report import Input, Matrix, Report
 from netdiag.rules.compose import check_project
 from netdiag.rules.declared import check_deployment
@@ -98,6 +107,18 @@ class Check:
     ) -> Report:
         reader = ProjectReader(files, settings.read, replaced)
         project = reader.read()
+        named = files.name
+        fragment = files.alone and is_fragment(project)
+        base = base_beside(files) if fragment else None
+        notes: list[str] = []
+        if base is not None:
+            both = ProjectReader(base, settings.read, replaced)
+            with suppress(NetdiagError):
+                whole = both.read()
+                if is_completed(project, whole):
+                    notes.append(f"{named} looks like an override of {base.files[0]}: checked together with it")
+                    reader, project, fragment = both, whole, False
+        on_base = bool(notes)
         kind = HostKind.DESKTOP if settings.facts.docker_desktop else HostKind.LINUX
         deployment = from_compose(
             project,
@@ -107,9 +128,8 @@ class Check:
             platform=self.options.engine.over(Platform(kind=kind)),
         )
         findings = (*check_project(project), *check_deployment(deployment))
-        unfinished = unfinished_services(project) if files.alone else frozenset()
+        unfinished = unfinished_services(project) if fragment else frozenset()
         brokers = tuple(broker.name for broker in deployment.brokers)
-        notes: list[str] = []
         matrices: tuple[Matrix, ...] = ()
         if brokers and matrix and not unfinished:
             predicted = predicted_matrix(files.name, deployment, findings)
@@ -117,9 +137,10 @@ class Check:
                 matrices = (predicted,)
             else:
                 notes.append(predicted)
-        if unfinished:
-            findings = tuple(fragment_findings(findings, project, unfinished))
-            notes.append(fragment_note(files.name, unfinished))
+        if on_base:
+            findings = tuple(own_findings(findings, project, named))
+        if fragment:
+            findings = tuple(fragment_findings(findings, project, named))
         also_read = tuple(path for path in reader.contents if path != files.name)
         return Report(
             inputs=(Input(name=files.name, brokers=brokers, also_read=also_read),),

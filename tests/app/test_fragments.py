@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.compose.fragments import fragment_note
 from netdiag.findings import Severity
 from netdiag.render.report import Report
 from tests.app.checks import report_of
@@ -37,16 +36,59 @@ def checked(**files: str) -> Report:
 
 
 @pytest.mark.parametrize("name", ["docker-compose_override_yml", "sasl_yml"])
-def test_a_fragment_alone_is_not_blamed_for_what_its_base_supplies(name: str) -> None:
+def test_a_fragment_alone_has_one_note(name: str) -> None:
     report = checked(**{name: OVERRIDE})
-    assert report.findings == ()
-    assert report.notes == (fragment_note(name.replace("_", "."), frozenset({"kafka"})),)
+    file = name.replace("_", ".")
+    (finding,) = report.findings
+    assert (finding.rule, finding.severity) == ("compose-undefined-reference", Severity.NOTE)
+    assert finding.message == (
+        f"{file} looks like an override, or a part, of another Compose file: kafka has no image, and it does not "
+        "define network backend, service zookeeper, volume data"
+    )
+    assert finding.hint == f"check both together: -f BASE -f {file}"
+    assert report.matrices == ()
+
+
+def test_a_part_of_a_project_has_one_warning_for_all_that_it_does_not_define() -> None:
+    text = "services: {app: {image: app, networks: [a, b], depends_on: [zookeeper]}}\n"
+    (finding,) = checked(kafka_yml=text).findings
+    assert finding.severity is Severity.WARNING
+    assert finding.message.endswith("it does not define network a, network b, service zookeeper")
+
+
+def test_a_slip_of_the_pen_is_no_part_of_a_project() -> None:
+    (finding,) = checked(kafka_yml="services: {app: {image: app, networks: [kafak]}}\nnetworks: {kafka: }\n").findings
+    assert (finding.severity, finding.message) == (
+        Severity.ERROR,
+        "service 'app' refers to undefined network 'kafak'",
+    )
+
+
+@pytest.mark.parametrize("base", ["docker-compose_yml", "compose_yaml"])
+def test_a_fragment_is_checked_on_the_base_beside_it(base: str) -> None:
+    override = "services: {kafka: {environment: {KAFKA_LISTENERS: 'EXTERNAL://1.2.3.4:9092'}}}\n"
+    Path(base.replace("_", ".")).write_text(CLEAN + "  web: {image: 'nginx:$TAG'}\n", encoding="utf-8")
+    report = checked(**{"docker-compose-kafka_yml": override})
+    (item,) = report.inputs
+    assert (item.name, item.brokers) == ("docker-compose-kafka.yml", ("kafka",))
+    assert report.notes == (
+        f"docker-compose-kafka.yml looks like an override of {base.replace('_', '.')}: checked together with it",
+    )
+    assert [f.rule for f in report.findings] == ["listener-bound-to-foreign-address"]
+    assert len(report.matrices) == 1
+
+
+def test_a_base_that_lacks_the_same_is_none() -> None:
+    Path("compose.yml").write_text("services: {web: {image: nginx}}\n", encoding="utf-8")
+    (finding,) = checked(sasl_yml=OVERRIDE).findings
+    assert "looks like an override" in finding.message
 
 
 def test_of_a_fragment_nothing_is_more_than_a_note() -> None:
     alone = BROKEN + "  other:\n    environment: {A: 1}\n"
     report = checked(sasl_yml=alone)
-    assert [(f.rule, f.severity) for f in report.findings] == [("listener-bound-to-foreign-address", Severity.NOTE)]
+    assert {f.rule for f in report.findings} == {"listener-bound-to-foreign-address", "compose-undefined-reference"}
+    assert {f.severity for f in report.findings} == {Severity.NOTE}
     assert report.matrices == ()
 
 

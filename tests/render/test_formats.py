@@ -12,9 +12,10 @@ import pytest
 from netdiag.findings import FileLocation
 from netdiag.render.findings.finding_text import harmless, path_text
 from netdiag.render.formats import github, gitlab, markdown, sarif, xml
+from netdiag.render.formats import json as json_format
 from netdiag.render.formats.text import render_concise
 from netdiag.render.formats.xml import _xml_text, checkstyle, junit
-from netdiag.render.report import Input, Report
+from netdiag.render.report import Input, Problem, Report
 from tests.app.checks import report_of
 from tests.house.tree import ROOT
 from tests.render.golden import assert_golden
@@ -323,3 +324,20 @@ def test_it_reads_back() -> None:
     back = fromstring(text.encode())
     assert back.attrib == root.attrib
     assert [child.text for child in back] == ["]]> </c> é"]
+
+
+def test_a_file_that_cannot_be_read_is_a_finding_in_json() -> None:
+    broken = Problem(message="not YAML", where="a.yml:3:7", hint=None)
+    absent = Problem(message="no such file", where="b.yml", hint=None)
+    engine = Input(name="docker", kind="engine", error=absent)
+    document = json.loads(
+        json_format.render(
+            Report(inputs=(Input(name="a.yml", error=broken), Input(name="b.yml", error=absent), engine))
+        )
+    )
+    assert [(f["rule"], f["severity"], f["message"]) for f in document["findings"]] == [
+        ("compose-syntax", "error", "not YAML"),
+        ("compose-syntax", "error", "no such file"),
+    ]
+    places = [(f["location"]["path"], f["location"]["line"], f["location"]["column"]) for f in document["findings"]]
+    assert places == [("a.yml", 3, 7), ("b.yml", 1, 1)]

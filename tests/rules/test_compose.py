@@ -137,6 +137,31 @@ def test_an_image_of_unset_variables_names_its_service_and_the_variables() -> No
     ]
     assert messages == [
         "app has no image, because A and B are not set",
-        "app has no image, because A and B are not set",
         "variable 'C' is not set, so Compose uses an empty string",
     ]
+
+
+def test_unset_variables_are_one_note_but_for_those_of_addresses() -> None:
+    text = """\
+services:
+  kafka:
+    image: apache/kafka:${TAG}
+    ports: ["${PORT}:9092"]
+    environment:
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://${HOST}:9092
+  db: {image: "db:${TAG}", environment: {A: "${A}", B: "${B}"}}
+  app: {image: "${APP}"}
+  web: {image: "${WEB}"}
+"""
+    found = [f for f in check_project(project_of(text)) if f.rule == "compose-variable-unset"]
+    assert [f.message for f in found] == [
+        "3 variables are not set, so Compose uses empty strings: TAG, A and B",
+        "variable 'PORT' is not set, so Compose uses an empty string",
+        "variable 'HOST' is not set, so Compose uses an empty string",
+        "app and web have no image, because APP and WEB are not set",
+    ]
+
+
+def test_a_variable_that_is_unset_in_several_places_is_one_note() -> None:
+    (one,) = check_project(project_of("services: {app: {image: 'a:$V', user: $V, hostname: $V}}\n"))
+    assert (one.message, len(one.related)) == ("variable 'V' is not set, so Compose uses an empty string", 2)

@@ -116,6 +116,13 @@ def project_at(path: str, project_directory: str | None = None) -> ProjectFiles:
     return ProjectFiles(files=(path,), folder=start, alone=name not in BASE_NAMES)
 
 
+def base_beside(files: ProjectFiles) -> ProjectFiles | None:
+    """A file on top of the one that compose takes in its folder; None where there is none."""
+    (path,) = files.files
+    base = files_of_folder(os.path.dirname(path))[:1] if path != STDIN else ()
+    return ProjectFiles(files=(*base, path), folder=files.folder) if base else None
+
+
 def projects_at(paths: Sequence[str], project_directory: str | None = None) -> tuple[ProjectFiles | NoProject, ...]:
     """The projects of arguments, each once, whichever of its files are named."""
     projects: dict[tuple[str, ...], ProjectFiles | NoProject] = {}

@@ -1,10 +1,13 @@
 """A report as JSON, version 1: names, types and enumerations are a contract (`schema/check-listeners.v1.json`)."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from netdiag.deployment.model.contact import Answered, Contact, Failed, Mechanism
 from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Verdict, Word
+from netdiag.findings import FileLocation, Finding, Severity
+from netdiag.patterns import regex
 from netdiag.render.json_values import finding_value, sound
 from netdiag.render.matrix.causes import explained_value
 from netdiag.render.matrix.mesh import edge_value
@@ -13,6 +16,7 @@ from netdiag.render.redact import redacted
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
 
 VERSION = 1
+_WHERE = regex(r"(?P<path>.+?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?")
 
 
 def render(report: Report) -> str:
@@ -20,7 +24,7 @@ def render(report: Report) -> str:
     value = {
         "version": VERSION,
         "inputs": [_input(item, report) for item in report.inputs],
-        "findings": [finding_value(finding) for finding in report.findings],
+        "findings": [finding_value(finding) for finding in (*report.findings, *_unreadable(report))],
         "suppressed": [
             {
                 "by": item.by.value,
@@ -39,6 +43,24 @@ def render(report: Report) -> str:
         "notes": [redacted(note) for note in report.notes],
     }
     return json.dumps(sound(value), indent=2) + "\n"
+
+
+def _unreadable(report: Report) -> Iterator[Finding]:
+    """A finding for every file that could not be read: programs look at findings alone."""
+    for item, problem in report.unread:
+        if item.kind == "file" and not report.interrupted:
+            place = _WHERE.fullmatch(problem.where or "")
+            path, line = (place["path"], int(place["line"])) if place else (problem.where or item.name, 1)
+            column = int(place["column"] or 1) if place else 1
+            yield Finding(
+                rule="compose-syntax",
+                severity=Severity.ERROR,
+                message=problem.message,
+                hint=problem.hint or "",
+                location=FileLocation(
+                    path=path, line=line, column=column, end_line=line, end_column=column, start=0, end=0
+                ),
+            )
 
 
 def _input(item: Input, report: Report) -> dict[str, Any]:

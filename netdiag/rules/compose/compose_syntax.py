@@ -1,7 +1,7 @@
 """A file contains an empty document.
 
-Why: Compose refuses an empty document. A file that cannot be read at all (not YAML, not UTF-8, not a mapping) is not a
-finding: netdiag reports it as unreadable and exits with status 3.
+Why: Compose refuses an empty document. A file that cannot be read at all (not YAML, not UTF-8, not a mapping) is an
+error of the run: netdiag reports it as unreadable and exits with status 3. In JSON, it is among the findings, too.
 
 Bad:
     ---
