@@ -2,6 +2,19 @@
 
 import pytest
 
+from netdiag.app.playbook_actions import (
+    capture_item,
+    cause_item,
+    cell_item,
+    connections_item,
+    edge_item,
+    finding_item,
+    line_item,
+    location_text,
+    path_items,
+    step_item,
+    traffic_item,
+)
 from netdiag.deployment.model.contact import Address, Answered, Failed, Mechanism, NodeEndpoint, Reason
 from netdiag.deployment.model.verdict import Cell, judge
 from netdiag.deployment.observation.probe import Step, StepKind
@@ -16,19 +29,6 @@ from netdiag.findings import (
     WireLocation,
 )
 from netdiag.playbook.document import ACTIONS, ActionName
-from netdiag.playbook.items import (
-    capture_item,
-    cause_item,
-    cell_item,
-    connections_item,
-    edge_item,
-    finding_item,
-    line_item,
-    location_text,
-    path_items,
-    step_item,
-    traffic_item,
-)
 from netdiag.topology.causes.failed_connection import Cause, Certainty, Repair
 from netdiag.topology.graph import Hop, HopKind, Path, PathEnd
 

@@ -8,10 +8,15 @@ from netdiag.deployment.model.contact import Answered, Failed, Mechanism, Reason
 from netdiag.linux.rtnetlink import Link
 from netdiag.linux.ruleset import Origin, RuleAddress
 from netdiag.topology.causes.failed_connection import Certainty, FailedConnection
-from netdiag.topology.causes.find_causes import find_causes
+from netdiag.topology.causes.find_causes import (
+    devices,
+    find_causes,
+    removal,
+    rule_name,
+    suspect_of_name,
+    suspect_of_rule,
+)
 from netdiag.topology.causes.links import suspect_lost_packet, suspect_without_route
-from netdiag.topology.causes.names import suspect_of_name
-from netdiag.topology.causes.rules import devices, removal, rule_name, suspect_of_rule
 from netdiag.topology.causes.sockets import suspect_hung, suspect_of_backlog, suspect_of_refusal, suspect_of_silence
 from netdiag.topology.graph import PathEnd, PlaceKind
 from tests.topology.failed_connections import failing, shop

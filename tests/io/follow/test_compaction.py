@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from netdiag.errors import NetdiagError
-from netdiag.io.follow import compaction
-from netdiag.io.follow.compaction import Joined, compact, finish, joined_of
-from netdiag.io.follow.store import Parts, Store
+from netdiag.io.follow import store
+from netdiag.io.follow.store import Joined, Parts, Store, compact, finish, joined_of
 from netdiag.traffic.arrow import record_batch
 from netdiag.traffic.tables import NAMES, table
 from tests.io.follow.folders import Tables, cut, expected, stored
@@ -67,7 +66,7 @@ def test_what_was_joined_is_joined_again_and_what_is_large_is_not(
         assert stored(tmp_path) == rows
     assert len(names(tmp_path)) < 8
     assert any(name.startswith("joined-03-") for name in names(tmp_path))
-    monkeypatch.setattr(compaction, "LARGEST", 10)
+    monkeypatch.setattr(store, "LARGEST", 10)
     assert compact(tmp_path, 99, lambda joined: None, many=2) == 0
 
 

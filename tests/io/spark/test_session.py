@@ -18,7 +18,6 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from netdiag.errors import InputError, NetdiagError
-from netdiag.io.spark.cluster import missing_on_executor
 from netdiag.io.spark.session import (
     ENGINE,
     engine_archive,
@@ -26,6 +25,7 @@ from netdiag.io.spark.session import (
     failure,
     is_here,
     is_local,
+    missing_on_executor,
     package_archive,
     reason_of,
     signals_deferred,
