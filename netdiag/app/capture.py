@@ -299,6 +299,8 @@ def _declared(files: ProjectFiles) -> set[int]:
 def _path(out: str | None, places: Sequence["OpenPlace"]) -> str:
     """The file that is asked for, or one in this folder named after the place and the time."""
     if out is not None and not os.path.isdir(out):
+        if out.endswith(os.sep):
+            raise InputError("there is no such folder", where=out, hint="create it, or name a file")
         return out
     place = places[0].label if len(places) == 1 else f"{len(places)}-places"
     safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in place)[:60]

@@ -224,7 +224,7 @@ class Conversation:
         if error_code == ILLEGAL_SASL_STATE:
             self._go_on()
         else:
-            detail = f"it wants SASL, enabled: {', '.join(mechanisms) or 'no mechanism'}"
+            detail = f"it requires SASL, enabled: {', '.join(mechanisms) or 'no mechanism'}"
             self._break_off(detail, FailureKind.SASL, mechanisms=mechanisms)
 
     def _take_metadata(self, response: Response) -> None:

@@ -104,7 +104,7 @@ class CoordinatorConversation:
 
     def _take(self, frame: bytes) -> None:
         if frame[:4] != self._correlation_id.to_bytes(4, "big"):
-            self.outcome = NoCoordinator(because="it answers another question")
+            self.outcome = NoCoordinator(because="its answer is to another request")
             return
         version = self._versions[self._asking]
         assert version is not None

@@ -78,7 +78,7 @@ class Scram:
         if not salt:
             raise ScramError("it gives no salt")
         if not FEWEST_ITERATIONS <= iterations <= MOST_ITERATIONS:
-            raise ScramError(f"it wants {iterations} iterations")
+            raise ScramError(f"it requires {iterations} iterations")
         salted = hashlib.pbkdf2_hmac(self._hash, self._password.encode(), salt, iterations)
         without_proof = f"c={base64.b64encode(_HEADER.encode()).decode()},r={nonce}"
         message = ",".join((self._bare, text, without_proof)).encode()
@@ -178,7 +178,7 @@ class Login:
 
     def __init__(self, *, mechanism: str, username: str, password: str, nonce: str, client_id: str = "netdiag") -> None:
         if mechanism not in SPOKEN:
-            raise LocalProtocolError(f"{mechanism} is not spoken")
+            raise LocalProtocolError(f"{mechanism} is not supported")
         self._mechanism = mechanism
         self._client_id = client_id
         self._scram: Scram | None = None
@@ -235,7 +235,7 @@ class Login:
 
     def _take(self, frame: bytes) -> None:
         if frame[:4] != self._correlation_id.to_bytes(4, "big"):
-            self._refused(RefusedBy.NOT_KAFKA, "it answers another request than SaslHandshake")
+            self._refused(RefusedBy.NOT_KAFKA, "its answer is not to SaslHandshake")
         elif self._tokens == 0:
             self._take_handshake(frame)
         else:
@@ -245,7 +245,7 @@ class Login:
         response = decode_response(frame, SASL_HANDSHAKE, HANDSHAKE_VERSION, max_values=1000)
         error_code, self._mechanisms = questions.read_sasl_mechanisms(response)
         if error_code == ILLEGAL_SASL_STATE:
-            self._refused(RefusedBy.NOT_SASL, "it wants no SASL")
+            self._refused(RefusedBy.NOT_SASL, "it does not require SASL")
         elif error_code == UNSUPPORTED_SASL_MECHANISM:
             enabled = ", ".join(self._mechanisms) or "none"
             self._refused(RefusedBy.MECHANISM, f"{self._mechanism} is not enabled, enabled: {enabled}")

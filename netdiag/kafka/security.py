@@ -223,7 +223,7 @@ def _anchor(chain: Sequence[Certificate], anchored: TrustAnchor) -> list[Fault]:
     unknown, incomplete = CertificateFault.UNKNOWN_AUTHORITY, CertificateFault.INCOMPLETE_CHAIN
     match anchored:
         case TrustAnchor.SELF_SIGNED:
-            detail = f'"{chain[0].subject}" vouches for itself, and is not among the authorities given'
+            detail = f'"{chain[0].subject}" is self-signed, and is not among the authorities given'
             return [Fault(fault=CertificateFault.SELF_SIGNED, detail=detail, refused=True)]
         case TrustAnchor.UNKNOWN_ROOT:
             detail = f'"{last.subject}" is not among the authorities given'
@@ -232,10 +232,10 @@ def _anchor(chain: Sequence[Certificate], anchored: TrustAnchor) -> list[Fault]:
             issuer = last.issuer
             return [
                 Fault(fault=unknown, detail=f'"{issuer}" is not among the authorities given', refused=True),
-                Fault(fault=incomplete, detail=f'the certificate of "{issuer}" is not sent along', refused=True),
+                Fault(fault=incomplete, detail=f'the certificate of "{issuer}" is not sent', refused=True),
             ]
         case TrustAnchor.NOT_ASKED if len(chain) == 1 and chain[0].subject == chain[0].issuer:
-            detail = f'"{chain[0].subject}" vouches for itself: clients need it in their truststore'
+            detail = f'"{chain[0].subject}" is self-signed: clients need it in their truststore'
             return [Fault(fault=CertificateFault.SELF_SIGNED, detail=detail, refused=False)]
     return []
 

@@ -97,6 +97,11 @@ def filled(text: str, variables: Mapping[str, str]) -> str:
     return _REFERENCE.sub(lambda found: variables.get(found[1], ""), text)
 
 
+def _told(text: str, variables: Mapping[str, str]) -> str:
+    """A sentence with its variables filled in; one that is not set stands there in capitals, as in a usage line."""
+    return _REFERENCE.sub(lambda found: variables.get(found[1]) or found[1].upper(), text)
+
+
 def variables_of(playbook: Playbook, holes: Mapping[str, str], told: Mapping[str, str]) -> dict[str, str]:
     """All variables of a run: what was told, else the default, which the holes of the symptom fill in.
 
@@ -142,8 +147,8 @@ def _reached(playbook: Playbook, variables: Mapping[str, str], seen: Mapping[str
             Reached(
                 conclusion=conclusion,
                 confidence=_confidence(conclusion, things),
-                cause=filled(conclusion.cause, variables),
-                repair=filled(conclusion.repair, variables),
+                cause=_told(conclusion.cause, variables),
+                repair=_told(conclusion.repair, variables),
                 evidence=things,
             )
         )

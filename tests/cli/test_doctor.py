@@ -24,7 +24,7 @@ def test_without_an_engine(tmp_path: Path) -> None:
 def test_an_engine_of_another_machine_is_named_by_its_option(tmp_path: Path) -> None:
     found = netdiag("doctor", "--host", "carrier-pigeon://x", cwd=tmp_path)
     assert found.returncode == 1
-    assert b'"carrier-pigeon" is no way to an engine' in found.stdout
+    assert b'"carrier-pigeon" is not a known scheme' in found.stdout
 
 
 @pytest.mark.usefixtures("java")

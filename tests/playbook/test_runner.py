@@ -45,6 +45,13 @@ def test_a_proven_cause_ends_the_run() -> None:
     assert made.reached[0].evidence == (CLOSED,)
 
 
+def test_what_no_log_line_told_is_named_in_capitals() -> None:
+    actions = Actions(live=Outcome(items=(CLOSED,)))
+    for variables in ({}, {"host": "", "port": ""}):
+        made = run(playbook(), variables, actions.perform, live=True)
+        assert (made.reached[0].cause, made.reached[0].repair) == ("HOST refuses", "publish PORT")
+
+
 def test_a_step_may_wait_for_what_another_saw() -> None:
     actions = Actions(live=Outcome(items=(CRASH,)))
     run(playbook(), HOLES, actions.perform, live=True)

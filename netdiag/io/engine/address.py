@@ -64,7 +64,7 @@ def normalised(url: str) -> str:
         if scheme == "unix" and not rest:
             return DEFAULT_URL
         if scheme not in ("unix", "tcp", "ssh", "http", "https", "npipe"):
-            raise InputError(f'"{scheme}" is no way to an engine', where=url, hint="use unix://, tcp:// or ssh://")
+            raise InputError(f'"{scheme}" is not a known scheme', where=url, hint="use unix://, tcp:// or ssh://")
         return url
     return f"unix://{url}" if url.startswith("/") else f"tcp://{url}"
 
@@ -92,7 +92,7 @@ def _of_context(contexts: Path, name: str, said_by: str) -> EngineAddress:
         raise EngineError(f"cannot be read: {error}", where=str(path)) from error
     url = text(document, "Endpoints", "docker", "Host")
     if not url:
-        raise EngineError(f'docker context "{name}" names no engine', where=str(path))
+        raise EngineError(f'docker context "{name}" has no engine address', where=str(path))
     folder = contexts / "tls" / identifier / "docker"
     skip = flag(document, "Endpoints", "docker", "SkipTLSVerify")
     tls = _tls_in(folder, verify=not skip) if folder.is_dir() else None

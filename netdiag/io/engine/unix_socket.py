@@ -99,12 +99,12 @@ class SocketEngine:
 
     @property
     def _hint(self) -> str:
-        return f"the engine was named by {self.address.said_by}"
+        return f"the engine's address comes from {self.address.said_by}"
 
     def _unanswered(self, error: OSError) -> EngineError:
         where = self.address.url
         if isinstance(error, PermissionError):
-            return EngineError("permission denied", where=where, hint="be root or a member of the group docker")
+            return EngineError("permission denied", where=where, hint="run it as root or as a member of group docker")
         if isinstance(error, TimeoutError):
             return EngineError("the engine does not answer in time", where=where, hint=self._hint)
         said = " ".join((error.strerror or str(error)).split())[:300] or type(error).__name__
@@ -116,7 +116,7 @@ def _parse(answer: bytes) -> tuple[int, bytes]:
     status = _STATUS_LINE.match(answer)
     end = _END_OF_HEADERS.search(answer)
     if status is None or end is None:
-        raise ValueError("that is no HTTP" if answer else "it ends the connection without a word")
+        raise ValueError("its answer is not HTTP" if answer else "it closes the connection without an answer")
     body = answer[end.end() :]
     length = _LENGTH.search(answer, 0, end.end())
     if length is not None and len(body) != int(length[1]):

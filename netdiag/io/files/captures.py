@@ -18,7 +18,7 @@ def capture_files(paths: Sequence[str]) -> list[str]:
         for name in _named_by(path):
             found.setdefault(_identity(name), name)
     if not found:
-        raise InputError("there is no capture to read")
+        raise InputError("there are no captures to read")
     return list(found.values())
 
 
@@ -54,7 +54,7 @@ def _in_folder(folder: str) -> list[str]:
     captures = [name for name in names if is_capture(name)]
     if not captures:
         raise InputError(
-            "no capture lies in this folder", where=folder, hint="name the files, or the folder they are in"
+            "this folder contains no captures", where=folder, hint="name the files, or the folder they are in"
         )
     return captures
 

@@ -70,7 +70,7 @@ def read_bundle(path: str) -> Bundle:
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(_NAME) as entry:
             text = entry.read(LARGEST + 1)
     except KeyError as error:
-        raise InputError(f"holds no {_NAME}", where=path, hint="give what --bundle wrote") from error
+        raise InputError(f"holds no {_NAME}", where=path, hint="give a file that --bundle wrote") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError) as error:
         raise InputError("is not a bundle of netdiag", where=path, hint="use a file that --bundle wrote") from error
     if len(text) > LARGEST:

@@ -153,7 +153,7 @@ def find_project(options: ReadOptions) -> ProjectFiles | None:
         separator = variables.get("COMPOSE_PATH_SEPARATOR") or os.pathsep
         files = tuple(named.split(separator))
         if not all(files):
-            raise InputError("holds an empty name", where="COMPOSE_FILE", hint="unset it or name a file")
+            raise InputError("contains an empty name", where="COMPOSE_FILE", hint="unset it or name a file")
         return ProjectFiles(files=files, folder=project_of(files, directory).folder, start=start)
     for folder in _upwards(start):
         files = files_of_folder(folder)
@@ -169,7 +169,7 @@ def is_project_name(name: str) -> bool:
 
 def bad_project_name(name: str) -> str:
     """Why it does not."""
-    return f"{name!r} is no project name: lower-case letters, digits, - and _ only, a letter or digit first"
+    return f"{name!r} is not a project name: use lower-case letters, digits, - and _, and begin with a letter or digit"
 
 
 class ProjectReader:

@@ -142,7 +142,7 @@ class Admission:
                 continue
             if not begins_as_capture(begin):
                 if begin:
-                    self._stranger(entry.name, "is no capture")
+                    self._stranger(entry.name, "is not a capture")
                 continue
             age = now - status.st_mtime
             if is_compressed(begin) and age < _SETTLED and not self._at_once:
@@ -164,7 +164,7 @@ class Admission:
             same = names.get(name)
             if same is not None and same.holds(lies.inode, lies.begin) and lies.size >= same.taken:
                 if same.ended and lies.size > same.taken:
-                    self._stranger(name, "has grown after a later one had come; what it gained", "is left out")
+                    self._stranger(name, "grew after a later file had arrived; the added part", "is left out")
                 continue
             first = self._first_time(lies)
             if not first:
@@ -178,7 +178,7 @@ class Admission:
                 continue
             late = max(0, before.until - first)
             if late:
-                self._notes.append(f"'{name}' begins {late / _SECOND:.1f} s before what was taken by then")
+                self._notes.append(f"'{name}' begins {late / _SECOND:.1f} s before packets that were already analyzed")
             begin = lies.begin.hex()
             fresh.append(Known(number=-1, name=name, first_time=first, inode=lies.inode, begin=begin, late=late))
         self._firsts = {name: first for name, first in self._firsts.items() if name in seen}

@@ -146,7 +146,7 @@ _SETTINGS, _DONE, _LOCK, _STATE, _MARK = "settings.json", "done.json", "lock", "
 _PART = re.compile(r"\.?(part|open)-(\d+)-\d+\.parquet")
 _JOINING = "joining.json"
 _TOLD = ("packets", "first", "last", "rows")
-_HINT = "name new folders for --checkpoint and --out to begin anew"
+_HINT = "use new folders for --checkpoint and --out to start again"
 _FILTERS = ("ports", "clients", "brokers")
 
 
@@ -235,7 +235,7 @@ class Store:
             self._make(settings)
         elif {name: known.get(name) for name in settings} != settings:
             strange = next(name for name in settings if known.get(name) != settings[name])
-            raise UsageError(f"was begun with another {strange}", where=str(self.checkpoint), hint=_HINT)
+            raise UsageError(f"was started with another {strange}", where=str(self.checkpoint), hint=_HINT)
         elif _text(mark) != known["id"]:
             raise UsageError("holds no tables of this checkpoint", where=str(self.out), hint=_HINT)
         self._go_on_joining()
@@ -254,7 +254,7 @@ class Store:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
-                raise NetdiagError("another netdiag follows with it", where=str(self.checkpoint)) from error
+                raise NetdiagError("another netdiag process uses it", where=str(self.checkpoint)) from error
             yield
         finally:
             os.close(descriptor)
@@ -368,7 +368,7 @@ class Store:
     def _make(self, settings: dict[str, Any]) -> None:
         others = {path.name for path in self.checkpoint.iterdir()} - {_LOCK, _STATE}
         if others:
-            raise UsageError("is no checkpoint of netdiag", where=str(self.checkpoint), hint=_HINT)
+            raise UsageError("is not a checkpoint of netdiag", where=str(self.checkpoint), hint=_HINT)
         with _failing(self.out):
             self.out.mkdir(parents=True, exist_ok=True)
             inside = {path.name for path in self.out.iterdir()} - {self.checkpoint.name, _MARK, *NAMES}

@@ -96,7 +96,7 @@ def _check(client: Any, setting: Setting) -> None:
     if system and system != "linux":
         hint = "switch it to Linux containers"
         raise EngineError(
-            f"the engine runs containers of {system}, and a helper is one of Linux", where=where, hint=hint
+            f"the engine runs containers of {system}, but a helper container needs Linux", where=where, hint=hint
         )
     try:
         image = client.inspect_image(setting.helper.image)
@@ -243,7 +243,7 @@ class _Talk:
             try:
                 yield from parts.feed(data)
             except Garbled as error:
-                raise EngineError("its words are none of netdiag's", where="the image", hint="name another") from error
+                raise EngineError("its output is not netdiag's", where="the image", hint="name another") from error
 
     def _exactly(self, size: int) -> bytes | None:
         kept = bytearray()
@@ -251,7 +251,7 @@ class _Talk:
             try:
                 piece = self._socket.recv(min(_CHUNK, size - len(kept)))
             except TimeoutError as error:
-                said = f"the helper container has not been heard of for {self._seconds:.0f} s"
+                said = f"the helper container has sent nothing for {self._seconds:.0f} s"
                 raise EngineError(said, where=self._address.url) from error
             if not piece:
                 return None
@@ -289,7 +289,7 @@ def _heeding(handler: Callable[[], None]) -> Iterator[None]:
 
 def _refused(error: docker.errors.APIError, address: EngineAddress) -> EngineError:
     said = " ".join(str(error.explanation or error).split())[:300]
-    hint = "its rules must allow the docker host's network and processes, CAP_SYS_ADMIN and CAP_SYS_PTRACE"
+    hint = "its policy must allow the docker host's network and processes, CAP_SYS_ADMIN and CAP_SYS_PTRACE"
     return EngineError(f"the engine refuses the helper container: {said}", where=address.url, hint=hint)
 
 

@@ -110,7 +110,7 @@ class Channel:
             if not self.interrupted:
                 break
         if found is None:
-            raise Refused("messages that grow with every try", number=errno.EMSGSIZE, where=_where(self._protocol))
+            raise Refused("messages that grow with every attempt", number=errno.EMSGSIZE, where=_where(self._protocol))
         return found
 
     def ask(self, request: bytes) -> Message:
@@ -120,7 +120,7 @@ class Channel:
                 return self._ask(request)
             except _Truncated as error:
                 self._make_room(error.size)
-        raise Refused("messages that grow with every try", number=errno.EMSGSIZE, where=_where(self._protocol))
+        raise Refused("messages that grow with every attempt", number=errno.EMSGSIZE, where=_where(self._protocol))
 
     def _dump(self, request: bytes) -> list[tuple[int, bytes]]:
         self.interrupted = False
@@ -135,7 +135,7 @@ class Channel:
                 length, kind, flags, number, _ = unpack(data, start)
                 stop = start + length
                 if length < _HEADER_SIZE or stop > end:
-                    raise Refused("a message that says a wrong length", where=_where(self._protocol))
+                    raise Refused("a message with a wrong length", where=_where(self._protocol))
                 if number == sequence:
                     if flags & _NLM_F_DUMP_INTR:
                         self.interrupted = True
@@ -206,7 +206,7 @@ class Channel:
         while start + _HEADER_SIZE <= end:
             length, kind, _, number, _ = _HEADER.unpack_from(data, start)
             if length < _HEADER_SIZE or start + length > end:
-                raise Refused("a message that says a wrong length", where=_where(self._protocol))
+                raise Refused("a message with a wrong length", where=_where(self._protocol))
             if number == sequence:
                 yield kind, data[start + _HEADER_SIZE : start + length]
             start += (length + 3) & ~3
@@ -225,7 +225,7 @@ def _bounded(size: int, protocol: int) -> int:
 
 def _translated(number: int, protocol: int) -> NetdiagError:
     if number in (errno.EPERM, errno.EACCES):
-        return MissingRight("the kernel tells this to root only", where=_where(protocol))
+        return MissingRight("the kernel tells this only to root", where=_where(protocol))
     if number in (errno.EAGAIN, errno.ETIMEDOUT):
         return Refused(f"no answer within {_SECONDS} seconds", number=number, where=_where(protocol))
     return Refused(os.strerror(number).lower(), number=number, where=_where(protocol))

@@ -114,7 +114,7 @@ class Speaker:
             async with asyncio.timeout_at(deadline):
                 return await self._enter(channel, target, host, pinned, entered or _nobody_hears)
         except TimeoutError:
-            because = f"{target} accepted, then left the handshake unanswered"
+            because = f"{target} accepts connections, but does not answer the TLS handshake"
             return Failed(reason=Reason.TIMEOUT, because=because, ip=target.ip)
 
     async def _enter(
@@ -169,7 +169,7 @@ class Speaker:
         assert self.client is not None
         given = self.client.properties
         if given.mechanism not in SPOKEN:
-            return Unknown(because=f"{target}: {given.mechanism} is not among what netdiag speaks: {', '.join(SPOKEN)}")
+            return Unknown(because=f"{target}: {given.mechanism} is not supported, only {', '.join(SPOKEN)}")
         login = Login(
             mechanism=given.mechanism,
             username=given.username,

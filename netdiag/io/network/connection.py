@@ -238,8 +238,8 @@ def connect_failure(error: OSError, target: Target) -> Failed | Unknown:
     if number in _OWN_LIMITS:
         return Unknown(because=f"{target} could not be tried: {said}")
     if number == errno.EHOSTUNREACH:
-        return Failed(reason=Reason.UNREACHABLE, because=f"nobody answers for {target.ip} ({said})", ip=target.ip)
-    return Failed(reason=Reason.UNREACHABLE, because=f"no way to {target.ip} ({said})", ip=target.ip)
+        return Failed(reason=Reason.UNREACHABLE, because=f"no device answers for {target.ip} ({said})", ip=target.ip)
+    return Failed(reason=Reason.UNREACHABLE, because=f"no route to {target.ip} ({said})", ip=target.ip)
 
 
 def _come_meanwhile(channel: socket.socket) -> OSError | None:
@@ -290,7 +290,7 @@ async def converse(
         return Failed(reason=Reason.TLS, because=f"{target} ends TLS: {error.words}", ip=target.ip)
     except OSError as error:
         if error.errno == errno.ETIMEDOUT:
-            return Failed(reason=Reason.TIMEOUT, because=f"{target} accepted, then fell silent", ip=target.ip)
+            return Failed(reason=Reason.TIMEOUT, because=f"{target} accepts, but sends nothing", ip=target.ip)
         talk.closed()
     if talk.outcome is None:
         talk.timed_out()

@@ -201,7 +201,7 @@ class Prober:
 
     async def _try(self, place: Place, address: Address, expected_node_id: int | None) -> Contact:
         if not 0 < address.port < 65536:
-            return Failed(reason=Reason.UNREACHABLE, because=f"{address.port} is no port")
+            return Failed(reason=Reason.UNREACHABLE, because=f"{address.port} is not a port")
         resolution = await self._resolve(place, address.host)
         if isinstance(resolution, Unresolved):
             return Failed(reason=Reason.UNRESOLVED, because=resolution.because)
@@ -347,7 +347,7 @@ class Prober:
         return self._deadline - self._now()
 
 
-_NO_TIME = Unknown(because="the time of this run was up before it could be tried")
+_NO_TIME = Unknown(because="the time limit of this run was reached before it was tried")
 
 
 async def _had_its_turn(task: asyncio.Task[Contact], step: _Progress) -> bool:

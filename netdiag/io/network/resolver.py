@@ -105,7 +105,7 @@ class Resolver:
             try:
                 name = dns.name.from_text(candidate)
             except (dns.exception.DNSException, UnicodeError):
-                said[f'"{candidate}" is no host name'] = None
+                said[f'"{candidate}" is not a host name'] = None
                 continue
             results = await asyncio.gather(
                 *(self._ask_all(name, kind, deadline) for kind in (dns.rdatatype.A, dns.rdatatype.AAAA))

@@ -32,10 +32,10 @@ class Running:
         found = found or [c for c in self.containers if len(name) >= 4 and c.id.startswith(name)]
         where = f"container {name!r}"
         if not found:
-            raise InputError("the engine has none of this name", where=where, hint="list them with `docker ps -a`")
+            raise InputError("no container has this name", where=where, hint="list them with `docker ps -a`")
         if len(found) > 1:
             names = ", ".join(c.name for c in found)
-            raise InputError(f"several have this name: {names}", where=where, hint="name one of them")
+            raise InputError(f"several containers have this name: {names}", where=where, hint="name one of them")
         return self._spot(found[0], called[found[0].id])
 
     def brokers(self) -> tuple[Spot, ...]:
@@ -63,9 +63,9 @@ class Running:
         where = f"container {container.name!r}"
         if not container.state.has_process:
             hint = f"start it with `docker start {container.name}`"
-            raise InputError(f"it does not run: {container.state.status.value}", where=where, hint=hint)
+            raise InputError(f"it is not running: {container.state.status.value}", where=where, hint=hint)
         if isinstance(self.kernel, OtherKernel):
-            raise InputError(f"its network is not here: {self.kernel.because}", where=where)
+            raise InputError(f"its network is not on this machine: {self.kernel.because}", where=where)
         entrance = ProcessNamespace(pid=container.state.pid, container_id=container.id)
         return Spot(label=called, what=f"container {container.name}", entrance=entrance)
 

@@ -125,7 +125,7 @@ class PcapngDecoder:
             kind, size = _BLOCK.unpack_from(data, at)
             _bounded(size)
             if size < 12:
-                raise NetdiagError("dumpcap wrote a block that is none")
+                raise NetdiagError("dumpcap wrote something that is not a block")
             if at + size > end:
                 break
             block = data[at : at + size]
@@ -490,24 +490,24 @@ def choose(wanted: str, places: Sequence[Place], filter_text: str) -> Engine:
         tool = Tool(wanted)
         if shutil.which(tool) is None:
             raise InputError("is not installed", where=f"--engine {tool}", hint="install it, or use --engine scapy")
-        return Engine(name=tool, why="as asked for; it holds what libpcap holds", tool=tool)
+        return Engine(name=tool, why="as requested; it keeps up with what libpcap keeps up with", tool=tool)
     if wanted == SCAPY:
         if _TAGS.search(filter_text):
             hint = "use --engine tcpdump"
             raise InputError("the kernel hides VLAN tags from filters of scapy", where="--filter", hint=hint)
-        return Engine(name=SCAPY, why=f"as asked for; it holds {SCAPY_RATE:,} packets/s")
+        return Engine(name=SCAPY, why=f"as requested; it keeps up with {SCAPY_RATE:,} packets/s")
     present = next((tool for tool in Tool if shutil.which(tool)), None)
     if _TAGS.search(filter_text):
         if present is None:
-            raise InputError("VLAN tags take tcpdump or dumpcap", where="--filter", hint="install tcpdump")
+            raise InputError("filters for VLAN tags need tcpdump or dumpcap", where="--filter", hint="install tcpdump")
         return Engine(name=present, why="its filters see VLAN tags", tool=present)
     rate = _rate(places)
     if rate <= SCAPY_RATE:
-        return Engine(name=SCAPY, why=f"there are {rate:,} packets/s, it holds {SCAPY_RATE:,}")
+        return Engine(name=SCAPY, why=f"there are {rate:,} packets/s; scapy keeps up with {SCAPY_RATE:,}")
     if present is None:
-        why = f"there are {rate:,} packets/s, it holds {SCAPY_RATE:,}, but neither tcpdump nor dumpcap is installed"
+        why = f"there are {rate:,} packets/s; scapy keeps up with {SCAPY_RATE:,}, but tcpdump and dumpcap are missing"
         return Engine(name=SCAPY, why=why)
-    return Engine(name=present, why=f"there are {rate:,} packets/s, scapy holds {SCAPY_RATE:,}", tool=present)
+    return Engine(name=present, why=f"there are {rate:,} packets/s; scapy keeps up with {SCAPY_RATE:,}", tool=present)
 
 
 def open_sources(engine: Engine, places: Sequence[Place], wanted: Wanted, numbered: Numbered) -> tuple[Source, ...]:

@@ -54,7 +54,7 @@ def of_expression(text: str) -> Filter:
     if not text.strip():
         return Filter(expression="", ethernet=all_packets(), ip=all_packets())
     if "\0" in text or len(text) > _LONGEST:
-        raise InputError("is no filter", where="--filter")
+        raise InputError("is not a filter", where="--filter")
     ethernet = _compiled(text, LinkKind.ETHERNET)
     try:
         ip = _compiled(text, LinkKind.IP)

@@ -141,7 +141,7 @@ class Session:
             if moved:
                 end = time.monotonic() + _PATIENCE
             elif time.monotonic() > end:
-                raise NetdiagError("an engine does not end")
+                raise NetdiagError("a capture engine does not stop")
             else:
                 time.sleep(0.02)
             tick(self._counted())

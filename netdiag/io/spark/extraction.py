@@ -81,7 +81,7 @@ def extract(
     missing = [name for name in NAMES if len(list(Path(folder, name).glob("part-*.parquet"))) != tasks]
     if missing:
         raise NetdiagError(
-            "what the executors wrote is not to be seen here", where=folder, hint="give --out a folder that all share"
+            "what the executors wrote is not visible here", where=folder, hint="give --out a folder that all share"
         )
     return _extract(_written(spark, folder), accounts, reading, size, folder)
 

@@ -81,10 +81,10 @@ _SAME_PYTHON = (
     "set PYSPARK_PYTHON to a Python of the same version as this one, with pyarrow and numpy, on every executor"
 )
 _LOST = (
-    "Spark gives a task up after four attempts; give executors more memory, or say --partitions with a higher number"
+    "Spark gives a task up after four attempts; give the executors more memory, or set --partitions to a higher number"
 )
 _TOO_LARGE = (
-    "a kernel kills what takes too much memory: `dmesg` says so; give it more, or say --partitions with a higher number"
+    "the kernel kills what takes too much memory (see `dmesg`); give it more, or set --partitions to a higher number"
 )
 
 
@@ -480,7 +480,7 @@ def await_executors(spark: SparkSession, master: str, patience: float = PATIENCE
     while (found := int(scheduler.getExecutorMemoryStatus().size()) - 1) < 1:
         if time.monotonic() > end:
             raise NetdiagError(
-                f"no executor has come within {patience:.0f} s",
+                f"no executor appeared within {patience:.0f} s",
                 where=master,
                 hint="check that workers are alive, have free cores and memory, and reach this machine",
             )
@@ -510,7 +510,7 @@ def missing_on_executor(mark: str, captures: dict[str, int]) -> Iterator[tuple[s
     for message, hint in missing_engine():
         yield socket.gethostname(), f"the executors there lack it: {message}", hint
     if not os.path.exists(mark):
-        yield folder, "what is written here is not to be seen on the executors", _SHARE
+        yield folder, "what is written here is not visible on the executors", _SHARE
     elif not os.access(folder, os.W_OK | os.X_OK):
         user = f"user {os.geteuid()}" if hasattr(os, "geteuid") else "their user"
         yield folder, f"the executors cannot write here as {user}", "run netdiag as the user that Spark's workers are"

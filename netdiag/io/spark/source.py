@@ -248,7 +248,7 @@ def _paths(options: Mapping[str, str]) -> tuple[str, ...]:
     several = options.get("paths")
     paths = json.loads(several) if several else [options["path"]] if options.get("path") else []
     if not paths:
-        raise InputError("there is no capture to read", hint="name files or folders: .load(paths)")
+        raise InputError("there are no captures to read", hint="name files or folders: .load(paths)")
     # Spark may write a path as the address of a file.
     return tuple(path.removeprefix("file://") if path.startswith("file:///") else path for path in paths)
 
@@ -259,7 +259,7 @@ def _listed(options: Mapping[str, str], name: str) -> tuple[str, ...]:
 
 def _port(text: str) -> int:
     if not text.isdigit() or not 0 < int(text) < 65536:
-        raise UsageError(f"'{text}' is no port")
+        raise UsageError(f"'{text}' is not a port")
     return int(text)
 
 

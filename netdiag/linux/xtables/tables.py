@@ -196,7 +196,7 @@ def _entries(data: bytes, family: str) -> Iterator[_Entry]:
             raise BadTable("an entry that is cut off")
         target_at, length = struct.unpack_from("=HH", data, offset + layout.target)
         if not layout.size <= target_at <= length - _HEADER.size or offset + length > len(data):
-            raise BadTable("an entry that says a wrong length")
+            raise BadTable("an entry with a wrong length")
         try:
             yield _entry(data[offset : offset + length], offset, target_at, layout, family)
         except (BadBlob, struct.error) as error:
@@ -207,7 +207,7 @@ def _entries(data: bytes, family: str) -> Iterator[_Entry]:
 def _entry(data: bytes, offset: int, target_at: int, layout: _Layout, family: str) -> _Entry:
     size, name, revision = _HEADER.unpack_from(data, target_at)
     if size < _HEADER.size or target_at + size > len(data):
-        raise BadTable("a target that says a wrong length")
+        raise BadTable("a target with a wrong length")
     packets, count = struct.unpack_from("=QQ", data, layout.counters)
     goto = data[layout.conditions - 2] & 2 if family == "ip" else data[131] & 4
     return _Entry(
@@ -231,7 +231,7 @@ def _matches(data: bytes, family: str) -> Iterator[Expression]:
             raise BadTable("a match that is cut off")
         size, name, revision = _HEADER.unpack_from(data, offset)
         if size < _HEADER.size or offset + size > len(data):
-            raise BadTable("a match that says a wrong length")
+            raise BadTable("a match with a wrong length")
         info = data[offset + _HEADER.size : offset + size]
         yield decode_extension(_name(name), revision, info, family=family, target=False)
         offset += size

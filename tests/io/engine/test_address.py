@@ -68,7 +68,11 @@ def test_the_certificates_of_the_environment(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("document", "says"),
-    [("{", "cannot be read"), ('{"Endpoints": []}', "names no engine"), ("[]", "names no engine")],
+    [
+        ("{", "cannot be read"),
+        ('{"Endpoints": []}', "has no engine address"),
+        ("[]", "has no engine address"),
+    ],
 )
 def test_a_context_that_is_none(tmp_path: Path, document: str, says: str) -> None:
     with_context(tmp_path, "bad", {}, current=True)

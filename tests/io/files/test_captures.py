@@ -69,7 +69,7 @@ def test_folders_and_patterns_lead_to_their_captures(tmp_path: Path) -> None:
     ("make", "message"),
     [
         (lambda path: None, "no such file or directory"),
-        (lambda path: path.mkdir(), "no capture lies in this folder"),
+        (lambda path: path.mkdir(), "this folder contains no captures"),
         (lambda path: path.write_bytes(b""), "is empty"),
         (lambda path: path.write_text("hello world"), "is not a packet capture: it begins with 68 65 6c 6c"),
         (lambda path: path.write_bytes(gzip.compress(b"hello world")), "is not a packet capture"),

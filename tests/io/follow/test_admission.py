@@ -91,10 +91,10 @@ def test_a_late_file_is_taken_counted_and_told(tmp_path: Path) -> None:
     following.all()
     put(tmp_path, "a-2.pcap", 2)
     following.all()
-    assert "'a-2.pcap' begins 8.1 s before what was taken by then" in str(following.plans[-1].notes)
+    assert "'a-2.pcap' begins 8.1 s before packets that were already analyzed" in str(following.plans[-1].notes)
     tables, whole = memory.tables(), expected(tmp_path)
     (late,) = (row for row in tables["losses"] if "'late'" in row)
-    assert "began 8.1 s before what was taken by then" in late
+    assert "began 8.1 s before packets that were already analyzed" in late
     assert tables["exchanges"] == whole["exchanges"]
 
 

@@ -114,7 +114,7 @@ def test_a_damaged_state_is_one_line(tmp_path: Path, content: bytes | None) -> N
     with pytest.raises(NetdiagError) as raised:
         following.batch()
     assert "class-000" in raised.value.message
-    assert raised.value.hint == "name new folders for --checkpoint and --out to begin anew"
+    assert raised.value.hint == "use new folders for --checkpoint and --out to start again"
 
 
 @pytest.mark.parametrize(

@@ -74,8 +74,8 @@ def test_ports_of_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("documents", "name", "message"),
     [
-        ([running()], "nobody", "the engine has none of this name"),
-        ([running()], "\x1b[31m", "the engine has none of this name"),
+        ([running()], "nobody", "no container has this name"),
+        ([running()], "\x1b[31m", "no container has this name"),
         ([running(Status="exited", Pid=0)], "broker-1", "it does not run: exited"),
         ([running(), running() | {"Id": "d" * 64, "Name": "/other"}], "broker-1", "several have this name"),
     ],

@@ -160,7 +160,7 @@ def test_brokers_and_ports_reach_the_engine() -> None:
     [
         ({"level": "x"}, "no level 'x'"),
         ({"columns": "time,x"}, "no column 'x' in exchanges"),
-        ({"ports": "9092,kafka"}, "'kafka' is no port"),
+        ({"ports": "9092,kafka"}, "'kafka' is not a port"),
         ({"since": "now"}, "'now' is not a time"),
         ({"partitions": "0"}, "partitions '0' is no number"),
     ],
