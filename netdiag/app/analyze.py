@@ -116,7 +116,7 @@ def require_spark() -> None:
 
 def _captures(files: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The captures that lie here, and what only Spark can look for; InputError for what is no capture."""
-    from netdiag.io.spark.reading import is_on_hadoop, plain
+    from netdiag.io.spark.hadoop_files import is_on_hadoop, plain
 
     here = [plain(file) for file in files if not is_on_hadoop(file)]
     elsewhere = tuple(file for file in files if is_on_hadoop(file))
@@ -206,9 +206,10 @@ def _extracted(
     options: AnalyzeOptions,
     listener: Listener,
 ) -> "Extract":
+    from netdiag.io.spark.cluster import await_executors, check_executors
     from netdiag.io.spark.extraction import extract
-    from netdiag.io.spark.reading import bring, found_on_hadoop
-    from netdiag.io.spark.session import await_executors, check_executors, is_local
+    from netdiag.io.spark.hadoop_files import bring, found_on_hadoop
+    from netdiag.io.spark.session import is_local
 
     cores = os.cpu_count() or 1
     if not is_local(options.master):

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from netdiag.traffic.aggregates.groups import lag, rebalances
+from netdiag.traffic.aggregates.groups import rebalances
+from netdiag.traffic.aggregates.lag import lag
 from netdiag.traffic.arrow import record_batch, schema_of
 from netdiag.traffic.tables import table
 from tests.figures import Report as Figure

@@ -138,9 +138,7 @@ def _project(containers: Sequence[Container], project: str | None, compose_file:
 def _must_exist(containers: Sequence[Container], names: Sequence[str]) -> None:
     for name in names:
         if not select(containers, names=[name]):
-            raise InputError(
-                "the engine has no container of this name", where=name, hint="list them with `docker ps -a`"
-            )
+            raise InputError("no container has this name", where=name, hint="list them with `docker ps -a`")
 
 
 def _docker_host(kernel: SameKernel | OtherKernel) -> LiveVantage:

@@ -74,4 +74,4 @@ def _meant(containers: tuple[Container, ...], name: str) -> Container:
         names = ", ".join(sorted(c.name for c in found))
         raise InputError(f"several containers are meant: {names}", where=name)
     hint = "host, a container of `docker ps`, netns:NAME or pid:N"
-    raise InputError("the engine has no container of this name", where=name, hint=hint)
+    raise InputError("no container has this name", where=name, hint=hint)

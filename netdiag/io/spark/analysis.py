@@ -18,15 +18,16 @@ from netdiag.io.spark.folding import folded_tables, names_told
 from netdiag.io.spark.small_tables import frame_of, may_relay, one_task_each, plain_rows, small_table, small_tables
 from netdiag.rules.wire import check_wire
 from netdiag.traffic.aggregates.connections import with_relays, without_relays
+from netdiag.traffic.aggregates.over_time import moments
 from netdiag.traffic.aggregates.questions import CHARTS, QUESTIONS, answered, drawn, ordered
-from netdiag.traffic.aggregates.requests import moments
 from netdiag.traffic.aggregates.topics import topic_names, with_named_topics, with_topic_names
 from netdiag.traffic.analysis import Analysis, Answer, Buckets, Charts, buckets
 from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.facts import WireView
 from netdiag.traffic.folds.all_folds import ALL as FOLDS
-from netdiag.traffic.folds.all_folds import Selection
-from netdiag.traffic.insights import ALL, Insight, Tables
+from netdiag.traffic.folds.parts import Selection
+from netdiag.traffic.insights.all_insights import ALL, Insight
+from netdiag.traffic.insights.shape import Tables
 from netdiag.traffic.tables import NAMES, TOGETHER, aggregate
 from netdiag.values import dataclass
 

@@ -23,7 +23,8 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from netdiag.errors import NetdiagError
-from netdiag.io.spark.reading import Progress, Reading, located, read_batches
+from netdiag.io.spark.hadoop_files import located
+from netdiag.io.spark.reading import Progress, Reading, read_batches
 from netdiag.io.spark.session import translated_errors
 from netdiag.io.spark.small_tables import frame_of, may_name, may_relay
 from netdiag.traffic.aggregates.expressions import struct_of_arrow

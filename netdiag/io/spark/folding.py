@@ -16,18 +16,9 @@ from netdiag.io.spark.extraction import give_memory_back, share_memory
 from netdiag.io.spark.session import translated_errors
 from netdiag.io.spark.small_tables import MOST, frame_of
 from netdiag.traffic.aggregates.expressions import struct_of_arrow
-from netdiag.traffic.folds.all_folds import (
-    ALL,
-    LATER,
-    SETTLED,
-    Part,
-    Selection,
-    fold_part,
-    schema_of_folded,
-    told_names,
-    waiting,
-)
+from netdiag.traffic.folds.all_folds import ALL, LATER, SETTLED
 from netdiag.traffic.folds.fold import Fold, merged
+from netdiag.traffic.folds.parts import Part, Selection, fold_part, schema_of_folded, told_names, waiting
 from netdiag.traffic.tables import NAMES
 
 _FOLDS, _ATTEMPTS = ".folds", ".attempts"

@@ -2,17 +2,11 @@
 
 What Java and Spark print goes into a log that lives as long as the session; when something fails its last lines are
 part of the error. A local session listens on 127.0.0.1 only and has no web pages. On a cluster executors are given
-netdiag itself; Python, pyarrow and numpy they must have: `check_executors` asks them before hours of work, and whether
-they see the same paths. What SPARK_CONF_DIR says holds where nothing is set here.
+netdiag itself; Python, pyarrow and numpy they must have. What SPARK_CONF_DIR says holds where nothing is set here.
 
 The package goes to executors as it is, without its examples. The capture engine is a compiled module, which Python
 cannot import out of an archive: Spark unpacks it, and `engine_here` finds it where none is installed. Names and dates
 in the archives are those of the files and of no day, so that the same package makes the same bytes.
-
-Half of a short life is Java reading thousands of classes out of jars and checking them. `netdiag doctor --warm` has
-Java make an archive of them (`-XX:ArchiveClassesAtExit`), which the Java of later sessions maps into its memory. One
-that does not fit or is damaged is passed over by Java itself, which then starts as slowly as without; one that is cut
-short it would die of, so the size is part of the name.
 
 What a job failed of becomes one line: the reason out of the stacks of Java and Python around it (`translated_errors`).
 """
@@ -21,31 +15,26 @@ import logging
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from hashlib import blake2b
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-import pyspark
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext, SparkFiles
 from pyspark.errors import PySparkException
-from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from netdiag.errors import NetdiagError
 from netdiag.io.java import java_home
+from netdiag.io.spark import class_archive
 from netdiag.traffic import native
 
 ENGINE = "netdiag_native.zip"
@@ -158,7 +147,7 @@ def spark_session(
         elif is_here(master):
             environment["SPARK_LOCAL_IP"] = _LOOPBACK
         found = _settings(master, folder, partitions, quick, small, fixed_heap)
-        kept = class_archive_options(os.environ, home) if classes is None else classes
+        kept = class_archive.options(os.environ, home) if classes is None else classes
         found[_JAVA] = " ".join((found[_JAVA], *kept))
         conf = SparkConf(loadDefaults=False).setAll(list(found.items()))
         conf.setAll(list((settings or {}).items()))
@@ -413,113 +402,3 @@ def failure(error: BaseException) -> NetdiagError:
         if match := pattern.search(text):
             return said(match)
     return NetdiagError(f"a job of Spark failed: {reason_of(error)}")
-
-
-# What Java cannot use it need not say: the session is as good without.
-SILENT = "-Xlog:cds*=off"
-# Of what stands between blanks in Java's options.
-UNFIT = frozenset(" \t\n\"'\\,")
-
-
-def class_archive_options(environment: Mapping[str, str], home: str) -> tuple[str, ...]:
-    """The options of a Java that is to use the archive, none where there is none."""
-    path = found_class_archive(class_archive_path(environment, home))
-    if path is None or UNFIT & set(str(path)):
-        return ()
-    return (f"-XX:SharedArchiveFile={path}", "-XX:+VerifySharedSpaces", SILENT)
-
-
-def class_archive_path(environment: Mapping[str, str], home: str) -> Path:
-    """Where the archive lies of this Java, with these jars: it is good for no other. Its size is to be added."""
-    digest = blake2b(digest_size=6)
-    spark = _find_spark_home()
-    for text in (
-        os.path.realpath(home),
-        pyspark.__version__,
-        os.path.realpath(spark),
-        environment.get("SPARK_CONF_DIR", ""),
-    ):
-        digest.update(text.encode(errors="surrogateescape") + b"\0")
-    with suppress(OSError):
-        digest.update(Path(home, "release").read_bytes())
-    return Path(_cache_folder(environment), f"classes-{digest.hexdigest()}.jsa")
-
-
-def _cache_folder(environment: Mapping[str, str]) -> str:
-    """Where what can be made anew is kept for this user."""
-    named = environment.get("XDG_CACHE_HOME", "")
-    base = Path(named) if named.startswith("/") else Path(os.path.expanduser("~"), ".cache")
-    return str(base / "netdiag")
-
-
-def sized_class_archive(place: Path, size: int) -> Path:
-    """The same with the size of the archive in its name."""
-    return place.with_suffix(f".{size}{place.suffix}")
-
-
-def found_class_archive(place: Path) -> Path | None:
-    """The archive that is whole."""
-    with suppress(OSError):
-        for each in place.parent.glob(f"{place.stem}.*{place.suffix}"):
-            if each == sized_class_archive(place, each.stat().st_size):
-                return each
-    return None
-
-
-# So long a cluster may take to give us an executor; who waits for others in a queue raises it.
-PATIENCE = 120.0
-_LOOK_EVERY = 0.1
-_SHARE = "give --out a folder that all executors and this machine share"
-
-
-def await_executors(spark: SparkSession, master: str, patience: float = PATIENCE) -> int:
-    """Wait until there is an executor; how many there are."""
-    end = time.monotonic() + patience
-    scheduler = spark.sparkContext._jsc.sc()
-    # The driver is counted, too.
-    while (found := int(scheduler.getExecutorMemoryStatus().size()) - 1) < 1:
-        if time.monotonic() > end:
-            raise NetdiagError(
-                f"no executor appeared within {patience:.0f} s",
-                where=master,
-                hint="check that workers are alive, have free cores and memory, and reach this machine",
-            )
-        time.sleep(_LOOK_EVERY)
-    return found
-
-
-def check_executors(spark: SparkSession, executors: int, folder: str, captures: Iterable[str]) -> None:
-    """NetdiagError where executors cannot do the work: no Python or library, other files behind the same paths."""
-    mark = Path(folder, f".driver-{uuid4().hex}")
-    mark.touch()
-    known = {path: os.stat(path).st_size for path in captures}
-    tasks = max(2 * executors, int(spark.sparkContext.defaultParallelism))
-    try:
-        with translated_errors():
-            numbers = spark.sparkContext.parallelize(range(tasks), tasks)
-            said = numbers.mapPartitions(lambda _: missing_on_executor(str(mark), known)).collect()
-    finally:
-        mark.unlink()
-    for where, message, hint in sorted(set(said)):
-        raise NetdiagError(message, where=where, hint=hint)
-
-
-def missing_on_executor(mark: str, captures: dict[str, int]) -> Iterator[tuple[str, str, str]]:
-    """What an executor lacks: where, what, and what to do."""
-    folder = os.path.dirname(mark)
-    for message, hint in missing_engine():
-        yield socket.gethostname(), f"the executors there lack it: {message}", hint
-    if not os.path.exists(mark):
-        yield folder, "what is written here is not visible on the executors", _SHARE
-    elif not os.access(folder, os.W_OK | os.X_OK):
-        user = f"user {os.geteuid()}" if hasattr(os, "geteuid") else "their user"
-        yield folder, f"the executors cannot write here as {user}", "run netdiag as the user that Spark's workers are"
-    for path, size in captures.items():
-        try:
-            if os.stat(path).st_size < size:
-                yield path, "is another file on the executors", "give a path that all executors share"
-            with open(path, "rb"):
-                pass
-        except OSError as error:
-            reason = error.strerror or "unreadable"
-            yield path, f"the executors cannot read it: {reason}", "give a path that all executors share, or hdfs://…"

@@ -17,16 +17,10 @@ from typing import Any
 from netdiag.errors import NetdiagError
 from netdiag.io.java import java_home
 from netdiag.io.spark.analysis import Wanted, analysed
+from netdiag.io.spark.class_archive import SILENT, UNFIT, found_at, named, place_of
 from netdiag.io.spark.extraction import extract_here, opened
 from netdiag.io.spark.reading import Reading
-from netdiag.io.spark.session import (
-    SILENT,
-    UNFIT,
-    class_archive_path,
-    found_class_archive,
-    sized_class_archive,
-    spark_session,
-)
+from netdiag.io.spark.session import spark_session
 from netdiag.kafka import protocol as wire
 from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import NAMES
@@ -49,8 +43,8 @@ class Archived:
 def make(environment: Mapping[str, str] = os.environ) -> Archived:
     """Have a session load what an analysis needs, and keep that; NetdiagError where it cannot be kept."""
     begun = time.monotonic()
-    place = class_archive_path(environment, java_home(environment))
-    if (found := found_class_archive(place)) is not None:
+    place = place_of(environment, java_home(environment))
+    if (found := found_at(place)) is not None:
         return Archived(path=str(found), was_ready=True, seconds=0.0)
     if UNFIT & set(str(place)):
         raise NetdiagError("Java's classes cannot be kept under such a name", where=str(place))
@@ -61,7 +55,7 @@ def make(environment: Mapping[str, str] = os.environ) -> Archived:
             _analyse_a_sample(made, folder)
             if not made.is_file():
                 raise NetdiagError("Java kept none of its classes", where=str(place))
-            place = made.replace(sized_class_archive(place, made.stat().st_size))
+            place = made.replace(named(place, made.stat().st_size))
     except OSError as error:
         raise NetdiagError((error.strerror or str(error)).lower(), where=str(place)) from error
     _drop_older(place)

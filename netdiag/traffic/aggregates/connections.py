@@ -17,7 +17,8 @@ from netdiag.traffic.aggregates.expressions import (
     total,
     weighed,
 )
-from netdiag.traffic.aggregates.requests import UNANSWERED, failed
+from netdiag.traffic.aggregates.over_time import failed
+from netdiag.traffic.aggregates.requests import UNANSWERED
 from netdiag.traffic.tables import aggregate
 
 _OPENINGS = ("complete", "refused", "unanswered", "unreachable", "half", "unseen")

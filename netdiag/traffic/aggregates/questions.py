@@ -6,10 +6,10 @@ from dataclasses import field
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from netdiag.traffic.aggregates import connections, groups, requests, topics
+from netdiag.traffic.aggregates import connections, groups, lag, requests, topics
 from netdiag.traffic.aggregates.connections import WORST, worst_connections
-from netdiag.traffic.aggregates.groups import lag_over_time
-from netdiag.traffic.aggregates.requests import (
+from netdiag.traffic.aggregates.lag import lag_over_time
+from netdiag.traffic.aggregates.over_time import (
     brokers_over_time,
     connections_over_time,
     errors_over_time,
@@ -148,14 +148,14 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "commits": Question(
         of="partitions",
-        ask=lambda t: groups.commits(t["partitions"]),
+        ask=lambda t: lag.commits(t["partitions"]),
         first=("commits",),
         then=("group", "topic", "partition"),
         folds={"partitions": "offsets"},
     ),
     "lag": Question(
         of="partitions",
-        ask=lambda t: groups.lag(t["partitions"], t["batches"], t["exchanges"]),
+        ask=lambda t: lag.lag(t["partitions"], t["batches"], t["exchanges"]),
         first=("lag_records",),
         then=("group", "topic", "partition"),
         folds={"partitions": "offsets", "batches": "stamps", "exchanges": "rates"},

@@ -9,7 +9,7 @@ import pytest
 
 from netdiag.errors import NetdiagError
 from netdiag.io.java import java_home
-from netdiag.io.spark.session import class_archive_options
+from netdiag.io.spark.class_archive import options
 from netdiag.io.spark.warm_up import make, sample_pcap
 from tests.native.reading import rows_of_bytes
 
@@ -56,7 +56,7 @@ def test_it_is_made_once_and_used(archive: Path, tmp_path: Path) -> None:
     cache = archive.parent.parent
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
     assert made_ahead(cache) == (True, archive)
-    assert class_archive_options(environment, java_home(environment))[0] == f"-XX:SharedArchiveFile={archive}"
+    assert options(environment, java_home(environment))[0] == f"-XX:SharedArchiveFile={archive}"
     assert origins(cache, tmp_path) == {_MAPPED}
 
 
@@ -72,7 +72,7 @@ def test_what_is_damaged_does_no_harm(archive: Path, tmp_path: Path) -> None:
     assert origin.startswith("file:")
     # Java dies of one that is cut short, so it is never told of it.
     os.truncate(Path(folder, archive.name), len(data) // 2)
-    assert class_archive_options({**os.environ, "XDG_CACHE_HOME": str(tmp_path)}, java_home(os.environ)) == ()
+    assert options({**os.environ, "XDG_CACHE_HOME": str(tmp_path)}, java_home(os.environ)) == ()
 
 
 # A process of its own, as there can be one session only in each.

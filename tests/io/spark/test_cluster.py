@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from netdiag.cli.main import app
-from netdiag.io.spark.session import missing_on_executor
+from netdiag.io.spark.cluster import missing_on_executor
 from netdiag.traffic.tables import NAMES
 from tests.cli.shell import ROOT
 from tests.figures import Report as Figure

@@ -14,8 +14,9 @@ from netdiag.io.spark.folding import folded_tables, names_told, write_folds
 from netdiag.io.spark.reading import Reading
 from netdiag.traffic.aggregates.questions import answered
 from netdiag.traffic.analysis import Seen
-from netdiag.traffic.folds.all_folds import ALL, SETTLED, Selection, schema_of_folded
-from netdiag.traffic.insights import ALL as INSIGHTS
+from netdiag.traffic.folds.all_folds import ALL, SETTLED
+from netdiag.traffic.folds.parts import Selection, schema_of_folded
+from netdiag.traffic.insights.all_insights import ALL as INSIGHTS
 from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import NAMES
 from tests.figures import Report

@@ -11,7 +11,8 @@ from pyspark.sql import SparkSession
 
 from netdiag.errors import InputError
 from netdiag.io.spark.extraction import extract
-from netdiag.io.spark.reading import Reading, bring, found_on_hadoop, is_on_hadoop, located, plain
+from netdiag.io.spark.hadoop_files import bring, found_on_hadoop, is_on_hadoop, located, plain
+from netdiag.io.spark.reading import Reading
 from netdiag.traffic.native import ReadOptions
 from tests.native.conversations import capture
 

@@ -18,6 +18,7 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from netdiag.errors import InputError, NetdiagError
+from netdiag.io.spark.cluster import missing_on_executor
 from netdiag.io.spark.session import (
     ENGINE,
     engine_archive,
@@ -25,7 +26,6 @@ from netdiag.io.spark.session import (
     failure,
     is_here,
     is_local,
-    missing_on_executor,
     package_archive,
     reason_of,
     signals_deferred,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from netdiag.traffic.aggregates.groups import SERIES, commits, lag, lag_over_time
+from netdiag.traffic.aggregates.lag import SERIES, commits, lag, lag_over_time
 from netdiag.traffic.analysis import Buckets
 from tests.traffic.aggregates.frames import MS, T0, S, frame, picked, rows_of
 

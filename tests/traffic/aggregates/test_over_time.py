@@ -4,7 +4,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from netdiag.traffic.aggregates.requests import (
+from netdiag.traffic.aggregates.over_time import (
     BROKERS,
     KINDS_OF_ERROR,
     PARTITIONS,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from netdiag.traffic.arrow import record_batch
-from netdiag.traffic.folds.all_folds import OFFSETS_SCHEMA
+from netdiag.traffic.folds.parts import OFFSETS_SCHEMA
 from netdiag.traffic.tables import Column, Kind, table
 
 _LEAST = {Kind.STRING: "", Kind.STRINGS: (), Kind.BOOL: False, Kind.FLOAT64: 0.0}

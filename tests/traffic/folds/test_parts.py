@@ -6,18 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from netdiag.traffic.folds.all_folds import (
-    ALL,
-    VIEWS,
-    Part,
-    Selection,
-    fold_part,
-    rows_of,
-    schema_of_folded,
-    told_names,
-    waiting,
-)
+from netdiag.traffic.folds.all_folds import ALL, VIEWS
 from netdiag.traffic.folds.fold import folded
+from netdiag.traffic.folds.parts import Part, Selection, fold_part, rows_of, schema_of_folded, told_names, waiting
 from tests.traffic.folds.anything import CONNECTIONS, anything
 
 TABLES = anything(5)

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 from netdiag.traffic.arrow import schema_of
-from netdiag.traffic.folds.all_folds import OFFSETS_SCHEMA, VIEWS
+from netdiag.traffic.folds.all_folds import VIEWS
+from netdiag.traffic.folds.parts import OFFSETS_SCHEMA
 from netdiag.traffic.folds.views import asked, placed, refused, sent
 from netdiag.traffic.tables import NAMES, table
 from tests.traffic.folds.anything import anything

@@ -1,0 +1,1 @@
+"""Questions to the tables whose small answers wire rules judge."""
