@@ -66,6 +66,10 @@ COMMANDS = {
         "addresses.",
         kind=_VIA,
     ),
+    "wait": Entry(
+        function="netdiag.cli.wait:wait",
+        help="Wait until every client that a Compose file declares can work; for scripts.",
+    ),
     "diagnose": Entry(
         function="netdiag.cli.playbook:diagnose",
         help="Recognise the symptom in log lines, and find its cause in Compose files or, with --live, in what runs.",

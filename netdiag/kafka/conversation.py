@@ -9,10 +9,10 @@
         send(conversation.bytes_to_send())
     conversation.outcome                                   # Answered | Failed
 
-It asks, one question at a time: ApiVersions, Metadata (without topics), DescribeCluster where it is offered, and "who
-are you?" (see `questions`). `waiting_for` says which answer is due. Whatever the endpoint sends ends in an `Answered`
-or a `Failed`, never in an exception: what an endpoint does wrong is an observation. Once Metadata is answered the
-outcome is `Answered`, and what could not be learned after it is unknown with a reason. Wrong use raises
+It asks, one question at a time: ApiVersions, Metadata (of no topic, or with `topics` of all), DescribeCluster where it
+is offered, and "who are you?" (see `questions`). `waiting_for` says which answer is due. Whatever the endpoint sends
+ends in an `Answered` or a `Failed`, never in an exception: what an endpoint does wrong is an observation. Once Metadata
+is answered the outcome is `Answered`, and what could not be learned after it is unknown with a reason. Wrong use raises
 `LocalProtocolError`. Memory is bounded by `LARGEST_ANSWER` and `MOST_VALUES`; texts are kept as they came, control
 characters too, but cut to `questions.LONGEST_TEXT` characters.
 """
@@ -71,7 +71,9 @@ class Conversation:
         client_version: str = "0",
         wants: Iterable[Step] = EVERYTHING,
         expected_node_id: int | None = None,
+        topics: bool = False,
     ) -> None:
+        self._topics = topics
         self._client_id = client_id
         self._client_version = client_version
         self._wants = frozenset(wants) | {Step.API_VERSIONS}
@@ -168,6 +170,7 @@ class Conversation:
             api_version,
             client_version=self._client_version,
             node_id=self._asked_node_id,
+            topics=self._topics,
         )
         self._waiting_for = step
         self._correlation_id += 1
@@ -233,7 +236,12 @@ class Conversation:
             self._break_off(f"it answers Metadata with {error_name(error_code)}", FailureKind.ERROR)
             return
         cluster_id, controller_id, brokers = questions.read_cluster(response)
-        self._metadata = MetadataReceived(cluster_id=cluster_id, controller_id=controller_id, brokers=brokers)
+        self._metadata = MetadataReceived(
+            cluster_id=cluster_id,
+            controller_id=controller_id,
+            brokers=brokers,
+            leaderless=questions.read_leaderless(response),
+        )
         self._events.append(self._metadata)
         self._go_on()
 
@@ -349,6 +357,7 @@ class Conversation:
                 api_versions=self._api_versions,
                 settings=self._identity.settings,
                 identity_unknown=None if known else broken_off or self._identity.unknown_because,
+                leaderless=metadata.leaderless,
             )
         )
 

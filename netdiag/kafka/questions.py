@@ -111,6 +111,7 @@ class MetadataReceived:
     cluster_id: str | None
     controller_id: int
     brokers: tuple[NodeEndpoint, ...]
+    leaderless: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +145,8 @@ class SaslMechanismsReceived:
 class Answered:
     """A Kafka broker answered. `node_id` None: it would not say who it is, `identity_unknown` has the reason.
 
-    `controller_id` -1 and `cluster_id` None are the broker's own "none". `brokers` is what Metadata advertised.
+    `controller_id` -1 and `cluster_id` None are the broker's own "none". `brokers` is what Metadata advertised,
+    `leaderless` the topics with a partition that has no leader, where topics were asked for.
     """
 
     cluster_id: str | None
@@ -154,6 +156,7 @@ class Answered:
     api_versions: tuple[ApiVersion, ...]
     settings: tuple[Setting, ...]
     identity_unknown: str | None
+    leaderless: tuple[str, ...] = ()
 
     def setting(self, name: str) -> str | None:
         """The effective value of a configuration key that was asked for; None where it was not told."""
@@ -221,15 +224,20 @@ class Identity:
 NOT_ASKED = Identity(node_id=None, settings=(), unknown_because="it was not asked")
 
 
-def question(step: Step, api_version: int, *, client_version: str, node_id: int) -> dict[str, object]:
-    """The request body of a step; `node_id` is the id under which the broker is asked for its identity."""
+def question(
+    step: Step, api_version: int, *, client_version: str, node_id: int, topics: bool = False
+) -> dict[str, object]:
+    """The request body of a step; `node_id` is the id under which the broker is asked for its identity.
+
+    With `topics`, Metadata is asked for all topics, otherwise for none.
+    """
     bodies: dict[Step, dict[str, object]] = {
         Step.API_VERSIONS: {
             "client_software_name": CLIENT_SOFTWARE,
             "client_software_version": re.sub(r"[^A-Za-z0-9]+", ".", client_version).strip(".") or "0",
         },
         Step.SASL_HANDSHAKE: {"mechanism": ""},
-        Step.METADATA: {"topics": (), "allow_auto_topic_creation": False},
+        Step.METADATA: {"topics": None if topics else (), "allow_auto_topic_creation": False},
         Step.DESCRIBE_CLUSTER: {},
         Step.IDENTITY: {
             "resources": (
@@ -310,6 +318,17 @@ def read_cluster(response: Response) -> tuple[str | None, int, tuple[NodeEndpoin
         for broker in value["brokers"]
     )
     return _cut(value.get("cluster_id")), value["controller_id"], brokers
+
+
+def read_leaderless(response: Response) -> tuple[str, ...]:
+    """The topics of a Metadata answer with a partition that has no leader, by name."""
+    return tuple(
+        sorted(
+            _cut(topic["name"]) or str(topic.get("topic_id", ""))
+            for topic in response.body.value["topics"]
+            if any(partition["leader_id"] < 0 for partition in topic["partitions"])
+        )
+    )
 
 
 def read_sasl_mechanisms(response: Response) -> tuple[int, tuple[str, ...]]:

@@ -144,6 +144,28 @@ def test_an_old_broker_is_asked_in_versions_that_it_knows() -> None:
     assert answered(events).node_id == 1
 
 
+def test_all_topics_are_asked_for_where_their_leaders_matter() -> None:
+    def topic(name: str, *leaders: int) -> dict[str, object]:
+        partitions = [{"error_code": 0, "partition_index": n, "leader_id": id} for n, id in enumerate(leaders)]
+        return {"error_code": 0, "name": name, "partitions": partitions}
+
+    topics = [topic("served", 1, 2), topic("half-served", 1, -1), topic("abandoned", -1), topic("empty")]
+    events = play(
+        Conversation(expected_node_id=1, topics=True),
+        (
+            Asks(api_key=18, api_version=4),
+            Answers(body=KAFKA_4),
+            Asks(api_key=3, api_version=13, body={"topics": None, "allow_auto_topic_creation": False}),
+            Answers(body={**METADATA, "topics": topics}),
+            Asks(api_key=60, api_version=2),
+            Answers(body=CLUSTER),
+            Asks(api_key=32, api_version=4),
+            Answers(body=settings_of(1)),
+        ),
+    )
+    assert answered(events).leaderless == ("abandoned", "half-served")
+
+
 def test_a_refusal_may_name_the_version_to_use() -> None:
     named = {"error_code": 35, "api_keys": ({"api_key": 18, "min_version": 0, "max_version": 3},)}
     events = play(

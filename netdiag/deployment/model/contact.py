@@ -118,6 +118,7 @@ class Answered:
     """A broker answered. `node_id` or `cluster_id` of None is one that did not say who it is.
 
     `cluster_id` only serves comparison within one run: the real id when observed, the quorum when predicted.
+    `leaderless` are the topics with a partition that has no leader, where topics were asked for.
     """
 
     node_id: int | None
@@ -126,6 +127,7 @@ class Answered:
     listener: str | None = None
     ip: str | None = None
     because: str = ""
+    leaderless: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

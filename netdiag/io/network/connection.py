@@ -329,6 +329,7 @@ def _answered(answered: questions.Answered, target: Target) -> Answered:
         listener=_listener(answered),
         ip=target.ip,
         because="; ".join(notes),
+        leaderless=answered.leaderless[:MOST_ENDPOINTS],
     )
 
 

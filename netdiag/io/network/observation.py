@@ -61,11 +61,13 @@ def observe(
     edges: Sequence[Edge] = (),
     client: Client | None = None,
     warn_days: int = WARN_DAYS,
+    topics: bool = False,
 ) -> Observed:
     """Look from every vantage at every address, and from the members that have one along their edges of the mesh.
 
     `timeout` is seconds for one step: resolve, connect, or converse. `client` is who connects, None a plaintext
-    client; certificates that end within `warn_days` are told of.
+    client; certificates that end within `warn_days` are told of. With `topics`, brokers are asked which topics have
+    no leader.
     """
     places: list[tuple[LiveVantage, Place]] = []
     skipped: list[SkippedVantage] = []
@@ -87,7 +89,7 @@ def observe(
         cells: list[Cell] = []
         seen: list[Edge] = []
         # Not as the coroutine's result: asyncio.run makes a text of that when it puts the signal handler back.
-        looking = _Looking(timeout=timeout, sockets=sockets, client=client, warn_days=warn_days)
+        looking = _Looking(timeout=timeout, sockets=sockets, client=client, warn_days=warn_days, topics=topics)
         asyncio.run(_look(places, tuple(dict.fromkeys(addresses)), looking, cells, edges, seen, security))
     reasons = {item.vantage.member: item.because for item in skipped if item.vantage.member}
     mesh = mesh_of(seen, _inside(places), reasons)
@@ -102,6 +104,7 @@ class _Looking:
     sockets: int
     client: Client | None
     warn_days: int
+    topics: bool
 
 
 def _inside(places: Sequence[tuple[LiveVantage, Place]]) -> dict[str, Place]:
@@ -124,6 +127,7 @@ async def _look(
         sockets=looking.sockets,
         speaker=Speaker(looking.client),
         warn_days=looking.warn_days,
+        topics=looking.topics,
     )
     contacts = (prober.both_hops(place, address) for _, place in places for address in addresses)
     along, *_ = await asyncio.gather(look_along(prober, _inside(places), edges), *contacts)

@@ -59,7 +59,10 @@ class _Progress:
 
 
 class Prober:
-    """One run. `patience` is seconds for each step of a contact, `deadline` ends everything (loop time)."""
+    """One run. `patience` is seconds for each step of a contact, `deadline` ends everything (loop time).
+
+    With `topics`, brokers are asked which topics have no leader.
+    """
 
     def __init__(
         self,
@@ -69,8 +72,10 @@ class Prober:
         sockets: int,
         speaker: Speaker | None = None,
         warn_days: int = WARN_DAYS,
+        topics: bool = False,
     ) -> None:
         self._patience = patience
+        self._topics = topics
         self._deadline = deadline
         self._sockets = asyncio.Semaphore(sockets)
         self._gates = Gates()
@@ -267,7 +272,7 @@ class Prober:
         async with self._connected(place, target, step) as channel:
             if isinstance(channel, Failed | Unknown):
                 return channel
-            talk = Conversation(expected_node_id=expected_node_id)
+            talk = Conversation(expected_node_id=expected_node_id, topics=self._topics)
             with self._allowance.answer() as share:
                 until = min(self._deadline, self._now() + self._patience)
                 return await self._speaker.converse(channel, target, host, talk, share, until, pinned=pinned)
