@@ -60,10 +60,10 @@ def wait(
     from the docker host. While it waits, netdiag prints what is missing; it creates no topic and no container. The exit
     status is 0 when all clients can work, 1 when the time is up, 3 when netdiag cannot connect from where a client is.
     """
-    from netdiag.app.addresses import parse_bootstraps
     from netdiag.app.configuration import CheckOptions
     from netdiag.app.wait import WaitOptions
     from netdiag.app.wait import wait as wait_for_clients
+    from netdiag.deployment.model.contact import parse_bootstraps
     from netdiag.io.files.projects import ReadOptions
 
     console = console_of(context)
