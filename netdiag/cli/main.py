@@ -68,7 +68,7 @@ COMMANDS = {
     ),
     "wait": Entry(
         function="netdiag.cli.wait:wait",
-        help="Wait until every client that a Compose file declares can work; for scripts.",
+        help="Wait until every client that a Compose file declares can work.",
     ),
     "diagnose": Entry(
         function="netdiag.cli.playbook:diagnose",
