@@ -192,8 +192,3 @@ class Playbook:
     steps: tuple[Step, ...]
     conclusions: tuple[Conclusion, ...]
     reading: tuple[str, ...] = ()
-
-    @property
-    def is_offline(self) -> bool:
-        """Whether all of it can be done without touching anything that runs."""
-        return not any(ACTIONS[step.action].live for step in self.steps)

@@ -68,12 +68,6 @@ def end_of(inventory: Inventory, at: LinkId) -> LinkId | None:
     return other if other is not None and inventory.link(other) is not None else None
 
 
-def master_of(inventory: Inventory, at: LinkId) -> LinkId | None:
-    """The device that it is a port of."""
-    link = inventory.link(at)
-    return None if link is None or link.master is None else LinkId(netns=at.netns, ifindex=link.master)
-
-
 def is_pair(link: Link) -> bool:
     """Whether it is one end of a cable within the kernel."""
     return link.kind in _PAIRS

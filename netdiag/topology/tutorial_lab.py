@@ -11,7 +11,6 @@ from netdiag.values import dataclass
 PREFIX = "netdiag"
 PORT = 9092
 # A device's name has at most 15 characters (IFNAMSIZ in linux/if.h).
-LONGEST_DEVICE = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,10 @@ from netdiag.deployment.model.contact import Address, Answered, Contact, Failed,
 from netdiag.deployment.prediction.mesh import (
     Edge,
     EdgeKind,
-    Mesh,
     contact_between_members,
     edge_outcome,
     is_cut,
     mesh_edges,
-    sorted_mesh,
 )
 from tests.deployment.stacks import deployment_of, five_brokers
 
@@ -138,8 +136,3 @@ def test_a_controller_serves_no_clients_and_that_is_well() -> None:
     assert isinstance(contact_between_members(quorum, EdgeKind.CONTROLLER), Answered)
     assert contact_between_members(quorum, EdgeKind.INTER_BROKER) is quorum
     assert contact_between_members(http, EdgeKind.CONTROLLER) is http
-
-
-def test_edges_have_an_order() -> None:
-    edges = mesh_edges(deployment_of(five_brokers()))
-    assert sorted_mesh(Mesh(edges=edges[::-1])).edges == edges

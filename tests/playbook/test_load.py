@@ -19,14 +19,6 @@ from tests.house.tree import ROOT
 from tests.playbook.examples import TEXT, playbook
 
 
-def test_offline() -> None:
-    assert not playbook().is_offline
-    begin, end = TEXT.index("  - id: live"), TEXT.index("conclusions:")
-    only_files = TEXT[:begin] + TEXT[end:]
-    end = only_files.index("  - id: sure")
-    assert playbook(only_files[:end]).is_offline
-
-
 def test_what_it_says() -> None:
     book = playbook()
     assert (book.name, book.title, book.means) == ("closed-port", "A port is closed", "Nobody listens.")
@@ -36,7 +28,6 @@ def test_what_it_says() -> None:
     assert [step.action for step in book.steps] == [ActionName.LINT, ActionName.MATRIX, ActionName.LOG]
     assert book.steps[2].when == There(step="live", of="findings", where={"rule": ("crash",)})
     assert [one.confidence for one in book.conclusions] == [Confidence.POSSIBLE, Confidence.PROVEN]
-    assert not book.is_offline
 
 
 WRONG = [

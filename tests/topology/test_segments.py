@@ -1,7 +1,7 @@
 """Who shares a cable."""
 
 from netdiag.topology.inventory import LinkId
-from netdiag.topology.segments import Segment, end_of, is_pair, master_of, segment_by_link, segments
+from netdiag.topology.segments import Segment, end_of, is_pair, segment_by_link, segments
 from tests.rules.topology_recorded import Recorded
 
 TWO_BRIDGES = """
@@ -80,13 +80,12 @@ def test_a_bond_takes_frames_for_its_ports() -> None:
     assert {end.port for end in segment.ends} == {None}
 
 
-def test_every_device_knows_its_segment_its_other_end_and_its_master() -> None:
+def test_every_device_knows_its_segment_and_its_other_end() -> None:
     inventory = Recorded(TWO_BRIDGES).topology.inventory
     port, far, bridge = (LinkId(netns=n, ifindex=i) for n, i in ((100, 4), (101, 2), (100, 3)))
     found = segment_by_link(segments(inventory))
     assert found[port] is found[far] is found[bridge]
-    assert (end_of(inventory, port), master_of(inventory, port)) == (far, bridge)
-    assert (end_of(inventory, bridge), master_of(inventory, bridge)) == (None, None)
+    assert (end_of(inventory, port), end_of(inventory, bridge)) == (far, None)
     link = inventory.link(port)
     assert link is not None
     assert is_pair(link)

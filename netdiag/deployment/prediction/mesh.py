@@ -5,7 +5,6 @@ still be cut.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from enum import StrEnum
 
 from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Mechanism, Reason, Unknown, timed_out
@@ -75,11 +74,6 @@ def mesh_edges(deployment: Deployment) -> tuple[Edge, ...]:
     edges = [edge for source in sources for edge in _edges_of(deployment, source)]
     distinct = {(e.kind, e.source, e.target, e.address): e for e in edges}.values()
     return tuple(sorted(distinct, key=_order))
-
-
-def sorted_mesh(mesh: Mesh) -> Mesh:
-    """The same mesh, its edges by kind, source and target."""
-    return replace(mesh, edges=tuple(sorted(mesh.edges, key=_order)))
 
 
 def edge_outcome(edge: Edge, contact: Contact) -> str:

@@ -227,11 +227,6 @@ class FailedConnection:
         """The published ports of the number that is dialled, those in force first."""
         return tuple(p for p in self.topology.published if p.published == self.path.port and p.protocol == "tcp")
 
-    def published_as(self, container: Container, port: int) -> Published | None:
-        """The published port in force that leads to a port of a container."""
-        wanted = (container.id, port)
-        return next((p for p in self.topology.published if p.in_force and (p.container, p.target) == wanted), None)
-
     @cached_property
     def entered_by(self) -> Published | None:
         """The published port by which the connection goes into a container, None for one that does not."""
