@@ -9,7 +9,7 @@ from netdiag.app.matrix import predicted_matrix
 from netdiag.app.progress import SILENT, Listener
 from netdiag.app.reports import interrupted, unread
 from netdiag.app.suppression import Part, suppressed_report
-from netdiag.compose.fragments import fragment_findings, is_completed, is_fragment, own_findings, unfinished_services
+from netdiag.compose.checks import fragment_findings, is_completed, is_fragment, own_findings, unfinished_services
 from netdiag.deployment.model.platform import HostKind, Platform
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.compose_text import with_origins

@@ -13,8 +13,7 @@ from netdiag.deployment.observation.recording import masked, masked_text
 from netdiag.errors import UsageError
 from netdiag.io.files.playbooks import find, read_bundle, shipped, text_of, write_bundle
 from netdiag.playbook.bundle import Recorded, recorded, to_json
-from netdiag.playbook.conditions import Item, Outcome
-from netdiag.playbook.document import ACTIONS, Conclusion, Playbook, Step
+from netdiag.playbook.document import ACTIONS, Conclusion, Item, Outcome, Playbook, Step
 from netdiag.playbook.load import GIVEN, load
 from netdiag.playbook.recognise import Recognised, recognised
 from netdiag.playbook.runner import End, Perform, Reached, Run, Taken, run, variables_of

@@ -22,8 +22,7 @@ from netdiag.deployment.prediction.mesh import Edge, edge_outcome, is_cut
 from netdiag.errors import InputError, NetdiagError, internal_error
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, TopologyLocation, WireLocation
 from netdiag.io.files.projects import ReadOptions
-from netdiag.playbook.conditions import Item, Outcome
-from netdiag.playbook.document import ActionName, Step
+from netdiag.playbook.document import ActionName, Item, Outcome, Step
 from netdiag.render.report import Report
 from netdiag.render.wording import plural
 from netdiag.topology.causes.failed_connection import Cause

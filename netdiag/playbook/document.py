@@ -1,12 +1,169 @@
-"""A playbook as values; `load` makes it of YAML."""
+"""A playbook as values, which `load` makes of YAML, and its conditions on what steps saw.
 
-from collections.abc import Mapping
+A condition says which things there must be, and which there must not. Texts are compared, nothing is run. A value of
+`where` is a glob (`*` any text), or a comparison of numbers (`>=3`). With several values one must fit.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
+from typing import assert_never
 
-from netdiag.playbook.conditions import Condition
 from netdiag.playbook.pattern import Pattern
 from netdiag.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One thing that an action gives: a finding, a cell, a line of a log, an edge. `of` is its kind."""
+
+    of: str
+    fields: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What an action gave. `why_not` is why it could not look, `fix` what to do about that; "" where it could."""
+
+    items: tuple[Item, ...] = ()
+    notes: tuple[str, ...] = ()
+    why_not: str = ""
+    fix: str = ""
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def looked(self) -> bool:
+        """Whether the action could look."""
+        return not self.why_not
+
+
+_COMPARISONS = (">=", "<=", ">", "<")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class There:
+    """At least so many things of a kind, as a step saw them, whose fields fit; `step` "" is any step."""
+
+    step: str
+    of: str
+    where: Mapping[str, tuple[str, ...]]
+    at_least: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Every:
+    """All of these hold."""
+
+    parts: tuple["Condition", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Either:
+    """One of these holds."""
+
+    parts: tuple["Condition", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class No:
+    """This does not hold, and the steps it asks about could look."""
+
+    part: "Condition"
+
+
+Condition = There | Every | Either | No
+
+
+def evidence(condition: Condition, seen: Mapping[str, Outcome]) -> tuple[Item, ...] | None:
+    """The things that make a condition hold, by step; None where it does not hold. An absence has no things."""
+    match condition:
+        case There():
+            found = [item for outcome in _of(condition.step, seen) for item in outcome.items if _fits(condition, item)]
+            return tuple(found) if len(found) >= condition.at_least else None
+        case Every():
+            return _all(condition.parts, seen)
+        case Either():
+            held = [things for part in condition.parts if (things := evidence(part, seen)) is not None]
+            return _once(item for things in held for item in things) if held else None
+        case No():
+            if not all(step in seen and seen[step].looked for step in asked(condition.part) if step):
+                return None
+            return () if evidence(condition.part, seen) is None else None
+        case _:
+            assert_never(condition)
+
+
+def asked(condition: Condition) -> tuple[str, ...]:
+    """The steps that a condition asks about."""
+    match condition:
+        case There():
+            return (condition.step,)
+        case Every() | Either():
+            return tuple(dict.fromkeys(step for part in condition.parts for step in asked(part)))
+        case No():
+            return asked(condition.part)
+        case _:
+            assert_never(condition)
+
+
+def glob(pattern: str, text: str) -> bool:
+    """Whether a text fits a glob, without regard to case."""
+    first, *others = pattern.lower().split("*")
+    text = text.lower()
+    if not others:
+        return text == first
+    *middle, last = others
+    if not (text.startswith(first) and text.endswith(last) and len(first) + len(last) <= len(text)):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for part in middle:
+        found = text.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
+
+
+def is_comparison(value: str) -> bool:
+    """Whether a value compares numbers."""
+    return value.startswith(_COMPARISONS)
+
+
+def _of(step: str, seen: Mapping[str, Outcome]) -> Iterable[Outcome]:
+    if not step:
+        return seen.values()
+    return (seen[step],) if step in seen else ()
+
+
+def _fits(condition: There, item: Item) -> bool:
+    return item.of == condition.of and all(
+        any(_matches(value, item.fields.get(name, "")) for value in values) for name, values in condition.where.items()
+    )
+
+
+def _matches(value: str, text: str) -> bool:
+    sign = next((each for each in _COMPARISONS if value.startswith(each)), None)
+    if sign is None:
+        return glob(value, text)
+    try:
+        number, limit = float(text), float(value[len(sign) :])
+    except ValueError:
+        return False
+    return {">=": number >= limit, "<=": number <= limit, ">": number > limit, "<": number < limit}[sign]
+
+
+def _all(parts: Sequence[Condition], seen: Mapping[str, Outcome]) -> tuple[Item, ...] | None:
+    found: list[Item] = []
+    for part in parts:
+        held = evidence(part, seen)
+        if held is None:
+            return None
+        found += held
+    return _once(found)
+
+
+def _once(items: Iterable[Item]) -> tuple[Item, ...]:
+    return tuple({id(item): item for item in items}.values())
 
 
 class ActionName(StrEnum):

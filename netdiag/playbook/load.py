@@ -8,17 +8,22 @@ from netdiag.compose.positions import Source
 from netdiag.compose.problems import ComposeError
 from netdiag.compose.yaml_tree import AliasNode, MappingNode, Node, ScalarNode, SequenceNode, load_nodes
 from netdiag.errors import InputError
-from netdiag.playbook.conditions import Condition, Either, Every, No, There, is_comparison
 from netdiag.playbook.document import (
     ACTIONS,
     VERSION,
     ActionName,
     Conclusion,
+    Condition,
     Confidence,
+    Either,
+    Every,
+    No,
     Playbook,
     Step,
     Symptom,
+    There,
     Variable,
+    is_comparison,
 )
 from netdiag.playbook.pattern import Malformed, Pattern, match, parse_pattern
 

@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
-from netdiag.playbook.conditions import Item, Outcome, evidence
-from netdiag.playbook.document import ACTIONS, Conclusion, Confidence, Playbook, Step
+from netdiag.playbook.document import ACTIONS, Conclusion, Confidence, Item, Outcome, Playbook, Step, evidence
 from netdiag.values import dataclass
 
 _REFERENCE = re.compile(r"\{([^{}]*)\}")

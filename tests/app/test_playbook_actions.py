@@ -6,8 +6,7 @@ import pytest
 
 from netdiag.app.playbook_actions import Actions, Subject
 from netdiag.app.progress import SILENT
-from netdiag.playbook.conditions import Outcome
-from netdiag.playbook.document import ActionName, Step
+from netdiag.playbook.document import ActionName, Outcome, Step
 from tests.cli.shell import BROKEN, CLEAN
 from tests.io.network.hostile import ScriptedBroker, serving
 

@@ -14,8 +14,7 @@ from netdiag.app.playbook_actions import Actions, Subject, connections
 from netdiag.app.progress import SILENT
 from netdiag.io.files.playbooks import find, shipped, text_of
 from netdiag.playbook.bundle import from_json, recorded, to_json
-from netdiag.playbook.conditions import Outcome
-from netdiag.playbook.document import ACTIONS, ActionName, Step
+from netdiag.playbook.document import ACTIONS, ActionName, Outcome, Step
 from netdiag.playbook.runner import run
 from tests.io.namespaces import FAR, joined_namespaces
 from tests.io.packets.traffic import inside

@@ -1,7 +1,7 @@
 """What is shown of a run: a sentence for its end, a few things for evidence."""
 
 from netdiag.app.playbook import playbook_view, run_view, step_view, symptom_view
-from netdiag.playbook.conditions import Item, Outcome
+from netdiag.playbook.document import Item, Outcome
 from netdiag.playbook.recognise import recognised
 from netdiag.playbook.runner import Taken, run
 from tests.playbook.examples import playbook

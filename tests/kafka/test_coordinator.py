@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from netdiag.kafka import protocol as wire
-from netdiag.kafka.coordinator import OFFSETS_TOPIC, Coordinator, CoordinatorConversation, NoCoordinator
+from netdiag.kafka.conversation import OFFSETS_TOPIC, Coordinator, CoordinatorConversation, NoCoordinator
 from netdiag.kafka.questions import ApiVersion, NodeEndpoint
 from tests.kafka.dialogue import chunks
 

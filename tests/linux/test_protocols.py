@@ -1,6 +1,6 @@
 """Protocols by name and number."""
 
-from netdiag.linux.protocols import protocol_number, protocol_word
+from netdiag.linux.ruleset import protocol_number, protocol_word
 
 
 def test_names_and_numbers() -> None:

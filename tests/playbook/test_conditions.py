@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.playbook.conditions import (
+from netdiag.playbook.document import (
     Condition,
     Either,
     Every,

@@ -13,8 +13,7 @@ from netdiag.cli.playbook import DiagnosisFormat, document
 from netdiag.errors import NetdiagError
 from netdiag.io.files.playbooks import read_bundle, shipped, text_of
 from netdiag.playbook.bundle import recorded, to_json
-from netdiag.playbook.conditions import Item, Outcome
-from netdiag.playbook.document import ACTIONS, Step
+from netdiag.playbook.document import ACTIONS, Item, Outcome, Step
 from netdiag.playbook.load import load
 from netdiag.playbook.recognise import recognised
 from netdiag.playbook.runner import Perform, run, variables_of

@@ -12,8 +12,7 @@ import netdiag.playbook
 from netdiag.compose.positions import Source
 from netdiag.compose.yaml_tree import load_nodes
 from netdiag.errors import InputError, NetdiagError
-from netdiag.playbook.conditions import There
-from netdiag.playbook.document import ACTIONS, ActionName, Confidence
+from netdiag.playbook.document import ACTIONS, ActionName, Confidence, There
 from netdiag.playbook.load import LONGEST_TEXT, MOST_BYTES, MOST_ITEMS, Field, load
 from tests.house.tree import ROOT
 from tests.playbook.examples import TEXT, playbook

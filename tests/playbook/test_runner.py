@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from netdiag.playbook.conditions import Item, Outcome
-from netdiag.playbook.document import Confidence, Step
+from netdiag.playbook.document import Confidence, Item, Outcome, Step
 from netdiag.playbook.runner import End, Taken, filled, missing, run, variables_of
 from tests.playbook.examples import TEXT, playbook
 

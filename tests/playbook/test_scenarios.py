@@ -9,8 +9,7 @@ import pytest
 
 from netdiag.app.playbook_actions import finding_item
 from netdiag.io.files.playbooks import shipped
-from netdiag.playbook.conditions import Outcome
-from netdiag.playbook.document import ActionName, Step
+from netdiag.playbook.document import ActionName, Outcome, Step
 from netdiag.playbook.runner import End, Run, run
 from tests.app.checks import report_of
 from tests.house.tree import ROOT

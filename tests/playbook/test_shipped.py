@@ -8,8 +8,20 @@ import pytest
 from netdiag.app.playbook_actions import finding_item
 from netdiag.findings import Finding
 from netdiag.io.files.playbooks import shipped
-from netdiag.playbook.conditions import Condition, Either, Every, Item, No, Outcome, There, glob
-from netdiag.playbook.document import ActionName, Conclusion, Playbook, Step
+from netdiag.playbook.document import (
+    ActionName,
+    Conclusion,
+    Condition,
+    Either,
+    Every,
+    Item,
+    No,
+    Outcome,
+    Playbook,
+    Step,
+    There,
+    glob,
+)
 from netdiag.playbook.recognise import recognised
 from netdiag.playbook.runner import End, run, variables_of
 from netdiag.rules.all_rules import ALL

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from netdiag.app.suppression import covering, read_ignores, unused
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Related, Severity
-from netdiag.rules.suppression import covering, read_ignores, unused
 
 A, B = "kraft-role-invalid", "kraft-voters-invalid"
 

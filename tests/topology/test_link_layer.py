@@ -4,8 +4,7 @@ import pytest
 
 from netdiag.linux.rtnetlink import BridgeVlan, Detail, FdbEntry, KernelSettings, Link, Neighbour
 from netdiag.topology.graph import PathEnd
-from netdiag.topology.inventory import LinkId
-from netdiag.topology.path.indexed_inventory import IndexedInventory, IndexedNamespace
+from netdiag.topology.inventory import IndexedInventory, IndexedNamespace, LinkId
 from netdiag.topology.path.link_layer import (
     Frame,
     FrameOutcome,

@@ -8,7 +8,7 @@ from netdiag.linux.filtering.packet import Packet
 from netdiag.linux.filtering.traversal import Traversal, Verdict
 from netdiag.linux.ruleset import Chain, Origin, Ruleset, Table
 from netdiag.topology.graph import PathEnd
-from netdiag.topology.path.indexed_inventory import IndexedNamespace
+from netdiag.topology.inventory import IndexedNamespace
 from netdiag.topology.path.netfilter import (
     ConnectionTuple,
     Interfaces,

@@ -12,7 +12,7 @@ from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Ruleset
 from netdiag.linux.sockets import Listener, Protocol
 from netdiag.topology.graph import Hop, HopKind, Path, PathEnd
-from netdiag.topology.path.indexed_inventory import IndexedInventory, IndexedNamespace
+from netdiag.topology.inventory import IndexedInventory, IndexedNamespace
 from netdiag.topology.path.name_lookup import Resolution
 from netdiag.topology.path.netfilter import Delivered, Netfilter, PacketOutcome, TrackedPacket, Undelivered
 from netdiag.topology.path.prediction import (

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from netdiag.linux.rtnetlink import Detail, KernelSettings, Link, RoutingRule
-from netdiag.topology.inventory import LinkId
-from netdiag.topology.path.indexed_inventory import (
+from netdiag.topology.inventory import (
     IndexedInventory,
     IndexedNamespace,
+    LinkId,
     address_bits,
     family_of,
     in_prefix,

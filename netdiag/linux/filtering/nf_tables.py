@@ -32,8 +32,7 @@ from netdiag.linux.filtering.packet import (
     unknown,
     within,
 )
-from netdiag.linux.protocols import protocol_number
-from netdiag.linux.ruleset import ElementSet, Expression, SetEntry
+from netdiag.linux.ruleset import ElementSet, Expression, SetEntry, protocol_number
 from netdiag.values import dataclass
 
 Step = Ternary | Decision

@@ -12,8 +12,7 @@ from dataclasses import field, replace
 from enum import Enum
 from typing import Literal, NamedTuple
 
-from netdiag.linux.protocols import protocol_number
-from netdiag.linux.ruleset import ElementSet
+from netdiag.linux.ruleset import ElementSet, protocol_number
 from netdiag.values import dataclass
 
 

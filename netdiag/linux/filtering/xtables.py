@@ -27,8 +27,7 @@ from netdiag.linux.filtering.packet import (
     translate,
     transport_header,
 )
-from netdiag.linux.protocols import protocol_number
-from netdiag.linux.ruleset import Expression
+from netdiag.linux.ruleset import Expression, protocol_number
 
 Fields = Mapping[str, object]
 

@@ -11,7 +11,7 @@ from dataclasses import field
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from netdiag.linux.protocols import NUMBERS, protocol_word
+from netdiag.linux.ruleset import NUMBERS, protocol_word
 from netdiag.values import dataclass
 
 Name = Callable[[int], str]

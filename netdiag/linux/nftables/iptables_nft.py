@@ -11,9 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from netdiag.linux.nftables.messages import RuleMessage, TableId
-from netdiag.linux.protocols import protocol_number, protocol_word
 from netdiag.linux.rtnetlink import Detail
-from netdiag.linux.ruleset import Chain, ElementSet, Expression
+from netdiag.linux.ruleset import Chain, ElementSet, Expression, protocol_number, protocol_word
 from netdiag.linux.xtables.rule_text import entry_text
 from netdiag.linux.xtables.structs import network_text
 

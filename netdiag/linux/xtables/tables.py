@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from netdiag.errors import NetdiagError
-from netdiag.linux.protocols import protocol_word
 from netdiag.linux.rtnetlink import Detail
-from netdiag.linux.ruleset import Chain, Expression, FilterRule, Origin, Table
+from netdiag.linux.ruleset import Chain, Expression, FilterRule, Origin, Table, protocol_word
 from netdiag.linux.xtables.extensions import decode_extension
 from netdiag.linux.xtables.rule_text import entry_text
 from netdiag.linux.xtables.structs import BadBlob, Blob

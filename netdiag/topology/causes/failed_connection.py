@@ -11,9 +11,8 @@ from netdiag.engine.container import Container
 from netdiag.linux.procfs import Process
 from netdiag.linux.sockets import Listener, Protocol
 from netdiag.topology.graph import HopKind, NetworkView, Path, PlaceKind, Published, Topology
-from netdiag.topology.inventory import LinkId
+from netdiag.topology.inventory import IndexedInventory, IndexedNamespace, LinkId, family_of
 from netdiag.topology.path.attempts import CounterEvidence
-from netdiag.topology.path.indexed_inventory import IndexedInventory, IndexedNamespace, family_of
 from netdiag.topology.published_ports import ANY_ADDRESS, PROXY_COMMAND, parse_proxy
 from netdiag.values import dataclass
 

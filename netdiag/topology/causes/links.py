@@ -8,8 +8,7 @@ from netdiag.engine.container import Container
 from netdiag.topology.causes import remedies
 from netdiag.topology.causes.failed_connection import FailedConnection, Remedy, Suspect
 from netdiag.topology.graph import Hop, HopKind, PathEnd
-from netdiag.topology.inventory import LinkId
-from netdiag.topology.path.indexed_inventory import IndexedNamespace, family_of
+from netdiag.topology.inventory import IndexedNamespace, LinkId, family_of
 
 _KINDS_WITH_PARENT = frozenset({"macvlan", "macvtap", "ipvlan"})
 _USED_STATES = frozenset({"STALE", "DELAY", "PROBE", "REACHABLE", "PERMANENT"})

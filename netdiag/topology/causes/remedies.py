@@ -24,8 +24,7 @@ from netdiag.linux.ruleset import Chain, Expression, FilterRule, RuleAddress, Ta
 from netdiag.linux.sockets import Listener, Protocol
 from netdiag.topology.causes.failed_connection import FailedConnection, Remedy
 from netdiag.topology.graph import NetworkView, PlaceKind, Published, Topology
-from netdiag.topology.inventory import LinkId, NamespaceFacts
-from netdiag.topology.path.indexed_inventory import IndexedNamespace
+from netdiag.topology.inventory import IndexedNamespace, LinkId, NamespaceFacts
 from netdiag.topology.published_ports import ANY_ADDRESS
 
 Change = Callable[[Topology], Topology]

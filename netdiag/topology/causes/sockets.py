@@ -6,7 +6,7 @@ from netdiag.linux.sockets import Listener
 from netdiag.topology.causes import remedies
 from netdiag.topology.causes.failed_connection import FailedConnection, Remedy, Suspect
 from netdiag.topology.graph import PathEnd, PlaceKind, Published
-from netdiag.topology.path.indexed_inventory import IndexedNamespace, family_of
+from netdiag.topology.inventory import IndexedNamespace, family_of
 from netdiag.topology.published_ports import ANY_ADDRESS, parse_proxy
 
 _STOPPED_STATES = frozenset({"T", "t"})

@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from netdiag.linux.rtnetlink import Link
 from netdiag.topology.graph import PathEnd
-from netdiag.topology.inventory import LinkId
-from netdiag.topology.path.indexed_inventory import IndexedInventory, IndexedNamespace, family_of
+from netdiag.topology.inventory import IndexedInventory, IndexedNamespace, LinkId, family_of
 from netdiag.topology.path.routing import Flow, device_address, is_local, route_input
 from netdiag.values import dataclass
 

@@ -14,7 +14,7 @@ from netdiag.linux.filtering.packet import ConnectionState, NamespaceView, Packe
 from netdiag.linux.filtering.traversal import Traversal, Verdict, traverse
 from netdiag.linux.ruleset import RuleAddress, Ruleset, Table
 from netdiag.topology.graph import PathEnd
-from netdiag.topology.path.indexed_inventory import IndexedNamespace
+from netdiag.topology.inventory import IndexedNamespace
 from netdiag.topology.path.routing import device_address, is_local
 from netdiag.values import dataclass
 

@@ -12,8 +12,7 @@ from netdiag.engine.container import Status
 from netdiag.linux.filtering.packet import Packet
 from netdiag.linux.sockets import Listener, Protocol
 from netdiag.topology.graph import Hop, HopKind, Path, PathEnd, Topology
-from netdiag.topology.inventory import Inventory
-from netdiag.topology.path.indexed_inventory import IndexedInventory, IndexedNamespace, address_bits, family_of
+from netdiag.topology.inventory import IndexedInventory, IndexedNamespace, Inventory, address_bits, family_of
 from netdiag.topology.path.name_lookup import Resolution, Resolver, topology_resolver
 from netdiag.topology.path.netfilter import Delivered, Netfilter, TrackedPacket, Undelivered, address_with_port
 from netdiag.topology.path.routing import ChosenRoute, Flow, is_local, look_up_route, source_address

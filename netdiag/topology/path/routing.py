@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from netdiag.linux.rtnetlink import Detail, InterfaceAddress, Link, NextHop, Route, RoutingRule
-from netdiag.topology.path.indexed_inventory import IndexedNamespace, address_bits, family_of, in_prefix, parse_prefix
+from netdiag.topology.inventory import IndexedNamespace, address_bits, family_of, in_prefix, parse_prefix
 from netdiag.values import dataclass
 
 LOOPBACK_INDEX = 1

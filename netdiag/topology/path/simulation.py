@@ -10,8 +10,7 @@ from netdiag.linux.filtering.traversal import Verdict
 from netdiag.linux.rtnetlink import Link
 from netdiag.linux.ruleset import RuleAddress
 from netdiag.topology.graph import Hop, HopKind, PathEnd
-from netdiag.topology.inventory import LinkId
-from netdiag.topology.path.indexed_inventory import IndexedInventory, IndexedNamespace, family_of
+from netdiag.topology.inventory import IndexedInventory, IndexedNamespace, LinkId, family_of
 from netdiag.topology.path.link_layer import (
     Crossing,
     Frame,
