@@ -10,7 +10,7 @@ import netdiag.render
 from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Reason, Unknown
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 from netdiag.render.formats.json import render
-from netdiag.render.matrix.mesh import mesh_lines
+from netdiag.render.matrix.sections import mesh_lines
 from netdiag.render.report import Matrix, Report
 from netdiag.render.screen import Screen, paint
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from netdiag.linux.nftables.messages import RuleMessage, TableId
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Chain, ElementSet, Expression, protocol_number, protocol_word
-from netdiag.linux.xtables.rule_text import entry_text
+from netdiag.linux.xtables.rules import entry_text
 from netdiag.linux.xtables.structs import network_text
 
 # table -> base chain -> hook, type, priority

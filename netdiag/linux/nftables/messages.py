@@ -14,7 +14,7 @@ from typing import NamedTuple
 from netdiag.errors import NetdiagError
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Chain, Expression
-from netdiag.linux.xtables.extensions import decode_extension
+from netdiag.linux.xtables.rules import decode_extension
 from netdiag.values import dataclass
 
 _HEADER = struct.Struct("=HH")

@@ -1,9 +1,21 @@
-"""Reading the structs of extensions: numbers are in the machine's byte order, except those of packet headers."""
+"""Structs of extensions, which are read, and the options of iptables-save, which are written.
+
+Numbers in structs are in the machine's byte order, except those of packet headers.
+"""
 
 import ipaddress
 import struct
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from netdiag.errors import NetdiagError
+from netdiag.linux.rtnetlink import Detail
+
+Decoded = dict[str, Detail]
+Fields = Mapping[str, Detail]
+_SCALE = 10_000
+_PERIODS = ((1, "sec"), (60, "min"), (3600, "hour"), (86400, "day"))
+_BARE = frozenset("_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 class BadBlob(NetdiagError):
@@ -87,3 +99,66 @@ def prefix_length(mask: bytes) -> int | None:
     bits = "".join(f"{byte:08b}" for byte in mask)
     length = len(bits.rstrip("0"))
     return None if "0" in bits[:length] else length
+
+
+class Extension(NamedTuple):
+    """A match or target: its struct to fields (None for a revision that is not known), its fields to options."""
+
+    decode: Callable[[Blob, int], Decoded | None]
+    text: Callable[[Fields, str], list[str]]
+
+
+def option(fields: Fields, name: str, word: str, value: str) -> str:
+    """An option with its value, negated if the fields say so."""
+    return f"{negation(fields, name)}{word} {value}".rstrip(" ")
+
+
+def negation(fields: Fields, name: str) -> str:
+    """The "! " before a negated option."""
+    words = fields.get("not")
+    return "! " if isinstance(words, list) and name in words else ""
+
+
+def integer(fields: Fields, name: str) -> int:
+    """A number among the fields."""
+    value = fields.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def listed(fields: Fields, name: str) -> list[Detail]:
+    """A list among the fields."""
+    value = fields.get(name)
+    return value if isinstance(value, list) else []
+
+
+def pair(value: Detail) -> tuple[str, str]:
+    """The first and the last of a range."""
+    return (str(value[0]), str(value[1])) if isinstance(value, list) and len(value) > 1 else (str(value), str(value))
+
+
+def port_range(value: Detail, separator: str = ":") -> str:
+    """One number, or two with a separator between them."""
+    first, last = pair(value)
+    return first if first == last else f"{first}{separator}{last}"
+
+
+def quoted(text: str) -> str:
+    """A string, in quotation marks unless it holds only letters, digits, "_" and "-"."""
+    if text and _BARE.issuperset(text):
+        return text
+    return '"' + "".join(f"\\{letter}" if letter in "\"\\'" else letter for letter in text) + '"'
+
+
+def rate(average: int, scale: int = _SCALE) -> str:
+    """A rate ("5/min") from the average distance between two packets, in parts of a second.
+
+    It uses the shortest period in which the number is accurate: the remainder is less than the number.
+    """
+    period = max(average, 1)
+    found = _PERIODS[-1]
+    for seconds, word in reversed(_PERIODS):
+        count, left = divmod(seconds * scale, period)
+        if word != "day" and (period > seconds * scale or count < left):
+            break
+        found = seconds, word
+    return f"{found[0] * scale // period}/{found[1]}"

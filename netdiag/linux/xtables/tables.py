@@ -12,8 +12,7 @@ from itertools import pairwise
 from netdiag.errors import NetdiagError
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Chain, Expression, FilterRule, Origin, Table, protocol_word
-from netdiag.linux.xtables.extensions import decode_extension
-from netdiag.linux.xtables.rule_text import entry_text
+from netdiag.linux.xtables.rules import decode_extension, entry_text
 from netdiag.linux.xtables.structs import BadBlob, Blob
 from netdiag.values import dataclass
 

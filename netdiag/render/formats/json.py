@@ -9,9 +9,7 @@ from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Verdict, Wor
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.patterns import regex
 from netdiag.render.json_values import finding_value, sound
-from netdiag.render.matrix.causes import explained_value
-from netdiag.render.matrix.mesh import edge_value
-from netdiag.render.matrix.security import security_value
+from netdiag.render.matrix.sections import edge_value, explained_value, security_value
 from netdiag.render.redact import redacted
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
 

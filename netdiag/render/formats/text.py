@@ -39,7 +39,7 @@ def report_lines(report: Report, screen: Screen, *, matrix: bool = True, full: b
         for item in report.matrices:
             blocks += _matrix(item, screen, named=len(report.inputs) > 1)
     if report.security:
-        from netdiag.render.matrix.security import security_lines  # what a live check saw alone needs it
+        from netdiag.render.matrix.sections import security_lines  # what a live check saw alone needs it
 
         blocks.append(security_lines(report.security, screen))
     blocks += [_without_brokers(item, screen) for item in report.inputs if not item.error and not item.brokers]
@@ -58,11 +58,11 @@ def _matrix(matrix: Matrix, screen: Screen, *, named: bool) -> Iterator[list[Lin
     if matrix.cells:
         yield matrix_lines(matrix, screen, named=named)
     if matrix.mesh and matrix.mesh.edges:
-        from netdiag.render.matrix.mesh import mesh_lines
+        from netdiag.render.matrix.sections import mesh_lines
 
         yield mesh_lines(matrix.mesh, screen, name=matrix.input if named else "")
     if matrix.causes and not no_broker_runs(matrix):
-        from netdiag.render.matrix.causes import explained_lines
+        from netdiag.render.matrix.sections import explained_lines
 
         yield explained_lines(matrix.causes, screen)
 

@@ -15,7 +15,7 @@ from netdiag.deployment.model.verdict import Cell, Verdict, Word
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh, edge_outcome, is_cut
 from netdiag.render.json_values import sound
 from netdiag.render.matrix.matrix_text import matrix_lines, verdict_explanation
-from netdiag.render.matrix.mesh import mesh_lines
+from netdiag.render.matrix.sections import mesh_lines
 from netdiag.render.redact import redacted
 from netdiag.render.report import Matrix, Report
 from netdiag.render.screen import Line, Run, Screen, Style, line_width, width, wrap

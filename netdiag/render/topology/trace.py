@@ -9,7 +9,7 @@ from typing import Any
 
 from netdiag import __version__
 from netdiag.linux.ruleset import RuleAddress
-from netdiag.render.matrix.causes import cause_lines, cause_value
+from netdiag.render.matrix.sections import cause_lines, cause_value
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style, paint
 from netdiag.render.topology.json import path_value

@@ -5,9 +5,10 @@ import struct
 
 import pytest
 
-from netdiag.linux.xtables.extensions import decode_extension, decode_match, decode_target, reject_kind
-from netdiag.linux.xtables.rule_text import match_text
+from netdiag.linux.xtables.matches import decode_match, match_text
+from netdiag.linux.xtables.rules import decode_extension
 from netdiag.linux.xtables.structs import BadBlob, Blob, network_text, prefix_length
+from netdiag.linux.xtables.targets import decode_target, reject_kind
 from tests.linux.xtables.samples import MATCHES, PORTS, TARGETS, UNCOMMON, nat, old_nat
 
 

@@ -3,21 +3,10 @@
 import pytest
 
 from netdiag.linux.ruleset import Expression
-from netdiag.linux.xtables.extensions import decode_match, decode_target
-from netdiag.linux.xtables.rule_text import (
-    entry_text,
-    integer,
-    listed,
-    match_text,
-    negation,
-    option,
-    pair,
-    port_range,
-    quoted,
-    rate,
-    target_text,
-)
-from netdiag.linux.xtables.structs import Blob
+from netdiag.linux.xtables.matches import decode_match, match_text
+from netdiag.linux.xtables.rules import entry_text
+from netdiag.linux.xtables.structs import Blob, integer, listed, negation, option, pair, port_range, quoted, rate
+from netdiag.linux.xtables.targets import decode_target, target_text
 from tests.linux.xtables.samples import MATCHES, TARGETS
 
 ENTRY = Expression(name="ip", fields={"source": "10.0.0.0/8", "out": "br0", "protocol": "tcp", "not": ["out"]})

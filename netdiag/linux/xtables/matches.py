@@ -1,8 +1,7 @@
-"""Extensions of iptables, matches and targets: struct to fields. A name in "not" is negated; ranges are lists of two.
+"""Matches of iptables: struct to fields, and fields to the options that iptables-save prints.
 
-Bytes are not to be trusted: an extension that is shorter than its struct, or not known, becomes an expression that is
-not understood. Of matches that netdiag only prints the one field is "options", as iptables-save writes them. Sources:
-linux/netfilter/xt_*.h, linux/netfilter/nf_nat.h, linux/netfilter_ipv4/ipt_*.h, linux/netfilter_ipv6/ip6t_*.h.
+A name in "not" is negated; ranges are lists of two. Of matches that netdiag only prints the one field is "options".
+Bytes are not to be trusted. Sources: linux/netfilter/xt_*.h, linux/netfilter_ipv4/ipt_*.h and its twin for IPv6.
 """
 
 import ipaddress
@@ -10,32 +9,22 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from netdiag.linux.rtnetlink import Detail
-from netdiag.linux.ruleset import Expression
-from netdiag.linux.xtables.rule_text import port_range, rate
-from netdiag.linux.xtables.structs import BadBlob, Blob, prefix_length
-
-_SHOWN = 64
-
-
-def decode_extension(name: str, revision: int, info: bytes, *, family: str, target: bool) -> Expression:
-    """A match or target; `family` is the table's ("ip6" has addresses of 16 bytes)."""
-    blob = Blob(info, 6 if family == "ip6" else 4)
-    try:
-        fields = decode_target(name, revision, blob) if target else decode_match(name, revision, blob)
-    except BadBlob:
-        fields = None
-    if fields is None:
-        unknown: dict[str, Detail] = {"revision": revision, "hex": info[:_SHOWN].hex()}
-        if target:
-            unknown["target"] = True
-        return Expression(name=f"xt:{name}", fields=unknown, understood=False)
-    if target:
-        fields["target"] = True
-    return Expression(name=f"xt:{name}", fields=fields)
-
-
-Fields = dict[str, Detail]
-Decoder = Callable[[Blob, int], Fields | None]
+from netdiag.linux.xtables.structs import (
+    BadBlob,
+    Blob,
+    Decoded,
+    Extension,
+    Fields,
+    integer,
+    listed,
+    negation,
+    option,
+    pair,
+    port_range,
+    prefix_length,
+    quoted,
+    rate,
+)
 
 _ALL = [0, 0xFFFF]
 _STATES = ("INVALID", "NEW", "RELATED", "ESTABLISHED", "UNTRACKED", "SNAT", "DNAT")
@@ -49,15 +38,32 @@ _CONNTRACK_PORTS = (
 )
 _CONNTRACK_ADDRESSES = ("original_source", "original_destination", "reply_source", "reply_destination")
 ALIAS = 1 << 13
+_TCP_FLAGS = (("FIN", 1), ("SYN", 2), ("RST", 4), ("PSH", 8), ("ACK", 16), ("URG", 32))
+_ADDRESS_TYPES = (
+    *("UNSPEC", "UNICAST", "LOCAL", "BROADCAST", "ANYCAST", "MULTICAST", "BLACKHOLE", "UNREACHABLE", "PROHIBIT"),
+    *("THROW", "NAT", "XRESOLVE"),
+)
+_ALL_BITS = 0xFFFFFFFF
+_LIMIT_BURST = 5
+_RECENT = ((2, "--set"), (1, "--rcheck"), (4, "--update"), (8, "--remove"))
+_RPFILTER = ((1, "--loose"), (2, "--validmark"), (4, "--accept-local"), (8, "--invert"))
 
 
-def decode_match(name: str, revision: int, blob: Blob) -> Fields | None:
+def decode_match(name: str, revision: int, blob: Blob) -> Decoded | None:
     """The fields of a match, None for one that is not known."""
-    decoder = _MATCHES.get(name)
-    return decoder(blob, revision) if decoder else _decode_options(name, revision, blob)
+    match = _MATCHES.get(name)
+    return match.decode(blob, revision) if match else _decode_options(name, revision, blob)
 
 
-def _ports(fields: Fields, blob: Blob, inverted: int) -> None:
+def match_text(name: str, fields: Fields, family: str) -> str:
+    """The options after "-m NAME"."""
+    if "options" in fields:
+        return str(fields["options"])
+    match = _MATCHES.get(name)
+    return " ".join(word for word in match.text(fields, family) if word) if match else ""
+
+
+def _ports(fields: Decoded, blob: Blob, inverted: int) -> None:
     negated: list[Detail] = []
     for name, at, bit in (("source_ports", 0, 1), ("destination_ports", 4, 2)):
         limits: list[Detail] = [blob.u16(at), blob.u16(at + 2)]
@@ -69,8 +75,8 @@ def _ports(fields: Fields, blob: Blob, inverted: int) -> None:
         fields["not"] = negated
 
 
-def _tcp(blob: Blob, revision: int) -> Fields:
-    fields: Fields = {}
+def _tcp(blob: Blob, revision: int) -> Decoded:
+    fields: Decoded = {}
     inverted = blob.u8(11)
     _ports(fields, blob, inverted)
     negated = fields.get("not")
@@ -86,13 +92,13 @@ def _tcp(blob: Blob, revision: int) -> Fields:
     return fields
 
 
-def _udp(blob: Blob, revision: int) -> Fields:
-    fields: Fields = {}
+def _udp(blob: Blob, revision: int) -> Decoded:
+    fields: Decoded = {}
     _ports(fields, blob, blob.u8(8))
     return fields
 
 
-def _multiport(blob: Blob, revision: int) -> Fields | None:
+def _multiport(blob: Blob, revision: int) -> Decoded | None:
     which = {0: "sources", 1: "destinations", 2: "ports"}.get(blob.u8(0))
     count = blob.u8(1)
     if which is None or count > 15:
@@ -106,14 +112,14 @@ def _multiport(blob: Blob, revision: int) -> Fields | None:
         last = at + 1 if blob.u8(32 + at) and at + 1 < count else at
         ranges.append([ports[at], ports[last]])
         at = last + 1
-    fields: Fields = {"which": which, "ports": ranges}
+    fields: Decoded = {"which": which, "ports": ranges}
     if blob.u8(47):
         fields["not"] = ["ports"]
     return fields
 
 
-def _addrtype(blob: Blob, revision: int) -> Fields:
-    fields: Fields = {"source": blob.u16(0), "destination": blob.u16(2)}
+def _addrtype(blob: Blob, revision: int) -> Decoded:
+    fields: Decoded = {"source": blob.u16(0), "destination": blob.u16(2)}
     inverted = blob.u32(4) if revision else bool(blob.u32(4)) | bool(blob.u32(8)) << 1
     negated: list[Detail] = [name for name, bit in (("source", 1), ("destination", 2)) if inverted & bit]
     if negated:
@@ -125,13 +131,13 @@ def _addrtype(blob: Blob, revision: int) -> Fields:
     return fields
 
 
-def _conntrack(blob: Blob, revision: int) -> Fields | None:
+def _conntrack(blob: Blob, revision: int) -> Decoded | None:
     if revision not in (1, 2, 3):
         return None
     ports = [blob.u16(138 + 2 * at) if revision == 3 else blob.port(138 + 2 * at) for at in range(4)]
     flags, inverted = blob.u16(146), blob.u16(148)
     states, status = (blob.u8(150), blob.u8(151)) if revision == 1 else (blob.u16(150), blob.u16(152))
-    fields: Fields = {}
+    fields: Decoded = {}
     negated: list[Detail] = []
 
     def put(bit: int, name: str, value: Detail) -> None:
@@ -160,27 +166,27 @@ def _conntrack(blob: Blob, revision: int) -> Fields | None:
     return fields
 
 
-def _state(blob: Blob, revision: int) -> Fields:
+def _state(blob: Blob, revision: int) -> Decoded:
     bits = blob.u32(0)
     numbers = {**_STATE_BITS, "UNTRACKED": 64}
     return {"states": [word for word in _STATES[:5] if bits & numbers[word]]}
 
 
-def _comment(blob: Blob, revision: int) -> Fields:
+def _comment(blob: Blob, revision: int) -> Decoded:
     return {"comment": blob.name(0, 256)}
 
 
-def _mark(blob: Blob, revision: int) -> Fields | None:
+def _mark(blob: Blob, revision: int) -> Decoded | None:
     if revision != 1:
         return None
-    fields: Fields = {"mark": blob.u32(0), "mask": blob.u32(4)}
+    fields: Decoded = {"mark": blob.u32(0), "mask": blob.u32(4)}
     if blob.u8(8):
         fields["not"] = ["mark"]
     return fields
 
 
-def _physdev(blob: Blob, revision: int) -> Fields:
-    fields: Fields = {}
+def _physdev(blob: Blob, revision: int) -> Decoded:
+    fields: Decoded = {}
     inverted, wanted = blob.u8(64), blob.u8(65)
     negated: list[Detail] = []
     names: list[tuple[int, str, Detail]] = [
@@ -199,18 +205,18 @@ def _physdev(blob: Blob, revision: int) -> Fields:
     return fields
 
 
-def _icmp(blob: Blob, revision: int) -> Fields:
-    fields: Fields = {"type": blob.u8(0), "first_code": blob.u8(1), "last_code": blob.u8(2)}
+def _icmp(blob: Blob, revision: int) -> Decoded:
+    fields: Decoded = {"type": blob.u8(0), "first_code": blob.u8(1), "last_code": blob.u8(2)}
     if blob.u8(3) & 1:
         fields["not"] = ["type"]
     return fields
 
 
-def _iprange(blob: Blob, revision: int) -> Fields | None:
+def _iprange(blob: Blob, revision: int) -> Decoded | None:
     if revision != 1:
         return None
     flags = blob.u8(64)
-    fields: Fields = {}
+    fields: Decoded = {}
     negated: list[Detail] = []
     for name, at, bit in (("source", 0, 1), ("destination", 32, 2)):
         if flags & bit:
@@ -221,24 +227,24 @@ def _iprange(blob: Blob, revision: int) -> Fields | None:
     return fields
 
 
-def _pkttype(blob: Blob, revision: int) -> Fields:
+def _pkttype(blob: Blob, revision: int) -> Decoded:
     words = {0: "unicast", 1: "broadcast", 2: "multicast"}
     number = blob.u32(0)
-    fields: Fields = {"type": words.get(number, str(number))}
+    fields: Decoded = {"type": words.get(number, str(number))}
     if blob.u32(4):
         fields["not"] = ["type"]
     return fields
 
 
-def _limit(blob: Blob, revision: int) -> Fields:
+def _limit(blob: Blob, revision: int) -> Decoded:
     return {"average": blob.u32(0), "burst": blob.u32(4)}
 
 
-def _owner(blob: Blob, revision: int) -> Fields | None:
+def _owner(blob: Blob, revision: int) -> Decoded | None:
     if revision != 1:
         return None
     match, inverted = blob.u8(16), blob.u8(17)
-    fields: Fields = {}
+    fields: Decoded = {}
     if match & 1:
         fields["uid"] = [blob.u32(0), blob.u32(4)]
     if match & 2:
@@ -251,16 +257,16 @@ def _owner(blob: Blob, revision: int) -> Fields | None:
     return fields
 
 
-def _length(blob: Blob, revision: int) -> Fields:
+def _length(blob: Blob, revision: int) -> Decoded:
     return _negated({"length": [blob.u16(0), blob.u16(2)]}, "length", blob.u8(4))
 
 
-def _mac(blob: Blob, revision: int) -> Fields:
+def _mac(blob: Blob, revision: int) -> Decoded:
     address = ":".join(f"{blob.u8(at):02x}" for at in range(6))
     return _negated({"source": address}, "source", blob.u32(8))
 
 
-def _statistic(blob: Blob, revision: int) -> Fields | None:
+def _statistic(blob: Blob, revision: int) -> Decoded | None:
     mode, flags = blob.u16(0), blob.u16(2)
     if mode == 0:
         return _negated({"mode": "random", "probability": blob.u32(4)}, "mode", flags & 1)
@@ -269,40 +275,40 @@ def _statistic(blob: Blob, revision: int) -> Fields | None:
     return None
 
 
-def _rpfilter(blob: Blob, revision: int) -> Fields:
+def _rpfilter(blob: Blob, revision: int) -> Decoded:
     return {"flags": blob.u8(0)}
 
 
-def _helper(blob: Blob, revision: int) -> Fields:
+def _helper(blob: Blob, revision: int) -> Decoded:
     return _negated({"helper": blob.name(4, 30)}, "helper", blob.u32(0))
 
 
-def _dscp(blob: Blob, revision: int) -> Fields:
+def _dscp(blob: Blob, revision: int) -> Decoded:
     return _negated({"dscp": blob.u8(0)}, "dscp", blob.u8(1))
 
 
-def _tos(blob: Blob, revision: int) -> Fields | None:
+def _tos(blob: Blob, revision: int) -> Decoded | None:
     if revision != 1:
         return None
     return _negated({"mask": blob.u8(0), "tos": blob.u8(1)}, "tos", blob.u8(2))
 
 
-def _ttl(blob: Blob, revision: int) -> Fields:
+def _ttl(blob: Blob, revision: int) -> Decoded:
     return {"mode": blob.u8(0), "ttl": blob.u8(1)}
 
 
-def _tcpmss(blob: Blob, revision: int) -> Fields:
+def _tcpmss(blob: Blob, revision: int) -> Decoded:
     return _negated({"mss": [blob.u16(0), blob.u16(2)]}, "mss", blob.u8(4))
 
 
-def _connlimit(blob: Blob, revision: int) -> Fields | None:
+def _connlimit(blob: Blob, revision: int) -> Decoded | None:
     if revision != 1:
         return None
     return {"mask": blob.data[: 4 if blob.version == 4 else 16].hex(), "limit": blob.u32(16), "flags": blob.u32(20)}
 
 
-def _recent(blob: Blob, revision: int) -> Fields:
-    fields: Fields = {
+def _recent(blob: Blob, revision: int) -> Decoded:
+    fields: Decoded = {
         "seconds": blob.u32(0),
         "hits": blob.u32(4),
         "check": blob.u8(8),
@@ -314,50 +320,272 @@ def _recent(blob: Blob, revision: int) -> Fields:
     return _negated(fields, "check", blob.u8(9))
 
 
-def _quota(blob: Blob, revision: int) -> Fields:
+def _quota(blob: Blob, revision: int) -> Decoded:
     return _negated({"quota": blob.u64(8)}, "quota", blob.u32(0) & 1)
 
 
-def _negated(fields: Fields, name: str, inverted: int) -> Fields:
+def _negated(fields: Decoded, name: str, inverted: int) -> Decoded:
     return {**fields, "not": [name]} if inverted else fields
 
 
-_MATCHES: Mapping[str, Decoder] = {
-    "tcp": _tcp,
-    "udp": _udp,
-    "udplite": _udp,
-    "multiport": _multiport,
-    "addrtype": _addrtype,
-    "conntrack": _conntrack,
-    "state": _state,
-    "comment": _comment,
-    "mark": _mark,
-    "connmark": _mark,
-    "physdev": _physdev,
-    "icmp": _icmp,
-    "icmp6": _icmp,
-    "iprange": _iprange,
-    "pkttype": _pkttype,
-    "limit": _limit,
-    "owner": _owner,
-    "length": _length,
-    "mac": _mac,
-    "statistic": _statistic,
-    "rpfilter": _rpfilter,
-    "helper": _helper,
-    "dscp": _dscp,
-    "tos": _tos,
-    "ttl": _ttl,
-    "hl": _ttl,
-    "tcpmss": _tcpmss,
-    "connlimit": _connlimit,
-    "recent": _recent,
-    "quota": _quota,
+def _ports_text(fields: Fields, family: str) -> list[str]:
+    words = []
+    for name, word in (("source_ports", "--sport"), ("destination_ports", "--dport")):
+        if name in fields:
+            words.append(option(fields, name, word, port_range(fields[name])))
+    return words
+
+
+def _tcp_text(fields: Fields, family: str) -> list[str]:
+    words = _ports_text(fields, family)
+    if "option" in fields:
+        words.append(option(fields, "option", "--tcp-option", str(fields["option"])))
+    if "flags_mask" in fields:
+        flags = f"{tcp_flags(integer(fields, 'flags_mask'))} {tcp_flags(integer(fields, 'flags_compare'))}"
+        words.append(option(fields, "flags", "--tcp-flags", flags))
+    return words
+
+
+def tcp_flags(bits: int) -> str:
+    """Flags of TCP by name."""
+    return ",".join(word for word, bit in _TCP_FLAGS if bits & bit) or "NONE"
+
+
+def _multiport_text(fields: Fields, family: str) -> list[str]:
+    word = {"sources": "--sports", "destinations": "--dports"}.get(str(fields.get("which")), "--ports")
+    return [option(fields, "ports", word, ",".join(port_range(one) for one in listed(fields, "ports")))]
+
+
+def _addrtype_text(fields: Fields, family: str) -> list[str]:
+    words = []
+    for name, word in (("source", "--src-type"), ("destination", "--dst-type")):
+        bits = integer(fields, name)
+        if bits:
+            kinds = ",".join(kind for at, kind in enumerate(_ADDRESS_TYPES) if bits >> at & 1)
+            words.append(option(fields, name, word, kinds))
+    words += ["--limit-iface-in"] if fields.get("limit_in") else []
+    words += ["--limit-iface-out"] if fields.get("limit_out") else []
+    return words
+
+
+def _conntrack_text(fields: Fields, family: str) -> list[str]:
+    words = []
+    if "states" in fields:
+        word = "--state" if fields.get("alias") else "--ctstate"
+        words.append(option(fields, "states", word, ",".join(map(str, listed(fields, "states")))))
+    if "protocol" in fields:
+        words.append(option(fields, "protocol", "--ctproto", str(fields["protocol"])))
+    for name, word in (
+        ("original_source", "--ctorigsrc"),
+        ("original_destination", "--ctorigdst"),
+        ("reply_source", "--ctreplsrc"),
+        ("reply_destination", "--ctrepldst"),
+    ):
+        if name in fields:
+            words.append(option(fields, name, word, _bare(str(fields[name]))))
+    for name, word in (
+        ("original_source_ports", "--ctorigsrcport"),
+        ("original_destination_ports", "--ctorigdstport"),
+        ("reply_source_ports", "--ctreplsrcport"),
+        ("reply_destination_ports", "--ctrepldstport"),
+    ):
+        if name in fields:
+            words.append(option(fields, name, word, port_range(fields[name])))
+    if "status" in fields:
+        words.append(option(fields, "status", "--ctstatus", ",".join(map(str, listed(fields, "status"))) or "NONE"))
+    if "expires" in fields:
+        words.append(option(fields, "expires", "--ctexpire", port_range(fields["expires"])))
+    if "direction" in fields:
+        words.append(f"--ctdir {fields['direction']}")
+    return words
+
+
+def _bare(network: str) -> str:
+    """A host without its prefix length, all addresses as such."""
+    address, _, length = network.partition("/")
+    return address if length in ("32", "128") else network
+
+
+def _state_text(fields: Fields, family: str) -> list[str]:
+    return _conntrack_text({**fields, "alias": True}, family)
+
+
+def _comment_text(fields: Fields, family: str) -> list[str]:
+    return [f"--comment {quoted(str(fields.get('comment', '')))}"]
+
+
+def _mark_text(fields: Fields, family: str) -> list[str]:
+    return [option(fields, "mark", "--mark", masked(integer(fields, "mark"), integer(fields, "mask")))]
+
+
+def masked(number: int, mask: int) -> str:
+    """A mark with its mask, which is left out if it is all ones."""
+    return f"0x{number:x}" if mask == _ALL_BITS else f"0x{number:x}/0x{mask:x}"
+
+
+def _physdev_text(fields: Fields, family: str) -> list[str]:
+    words = []
+    for name, word in (
+        ("is_in", "--physdev-is-in"),
+        ("in", "--physdev-in"),
+        ("is_out", "--physdev-is-out"),
+        ("out", "--physdev-out"),
+        ("is_bridged", "--physdev-is-bridged"),
+    ):
+        if name in fields:
+            words.append(option(fields, name, word, "" if fields[name] is True else str(fields[name])))
+    return words
+
+
+def _icmp_text(fields: Fields, family: str) -> list[str]:
+    kind, first, last = (integer(fields, name) for name in ("type", "first_code", "last_code"))
+    value = "any" if kind == 255 else str(kind)
+    if kind != 255 and (first, last) != (0, 255):
+        value += f"/{first}" if first == last else f"/{first}-{last}"
+    return [option(fields, "type", "--icmp-type", value)]
+
+
+def _icmp6_text(fields: Fields, family: str) -> list[str]:
+    return [word.replace("--icmp-type", "--icmpv6-type") for word in _icmp_text(fields, family)]
+
+
+def _iprange_text(fields: Fields, family: str) -> list[str]:
+    words = []
+    for name, word in (("source", "--src-range"), ("destination", "--dst-range")):
+        if name in fields:
+            first, last = pair(fields[name])
+            words.append(option(fields, name, word, f"{first}-{last}"))
+    return words
+
+
+def _pkttype_text(fields: Fields, family: str) -> list[str]:
+    return [f"{negation(fields, 'type')}--pkt-type {fields.get('type')}"]
+
+
+def _limit_text(fields: Fields, family: str) -> list[str]:
+    words = [f"--limit {fields.get('rate') or rate(integer(fields, 'average'))}"]
+    burst = integer(fields, "burst")
+    return [*words, f"--limit-burst {burst}"] if burst != _LIMIT_BURST else words
+
+
+def _owner_text(fields: Fields, family: str) -> list[str]:
+    words = [f"{negation(fields, 'socket')}--socket-exists"] if "socket" in fields else []
+    for name, word in (("uid", "--uid-owner"), ("gid", "--gid-owner")):
+        if name in fields:
+            words.append(option(fields, name, word, port_range(fields[name], "-")))
+    return words
+
+
+def _length_text(fields: Fields, family: str) -> list[str]:
+    return [option(fields, "length", "--length", port_range(fields.get("length")))]
+
+
+def _mac_text(fields: Fields, family: str) -> list[str]:
+    return [option(fields, "source", "--mac-source", str(fields.get("source")))]
+
+
+def _statistic_text(fields: Fields, family: str) -> list[str]:
+    if fields.get("mode") == "random":
+        probability = integer(fields, "probability") / 0x80000000
+        return [f"--mode random {negation(fields, 'mode')}--probability {probability:.11f}"]
+    every = f"--every {integer(fields, 'every') + 1}"
+    return [f"--mode nth {negation(fields, 'mode')}{every} --packet {fields.get('packet')}"]
+
+
+def _rpfilter_text(fields: Fields, family: str) -> list[str]:
+    return [word for bit, word in _RPFILTER if integer(fields, "flags") & bit]
+
+
+def _helper_text(fields: Fields, family: str) -> list[str]:
+    return [option(fields, "helper", "--helper", quoted(str(fields.get("helper"))))]
+
+
+def _dscp_text(fields: Fields, family: str) -> list[str]:
+    return [option(fields, "dscp", "--dscp", f"0x{integer(fields, 'dscp'):02x}")]
+
+
+def _tos_text(fields: Fields, family: str) -> list[str]:
+    return [option(fields, "tos", "--tos", f"0x{integer(fields, 'tos'):02x}/0x{integer(fields, 'mask'):02x}")]
+
+
+def _ttl_text(fields: Fields, family: str) -> list[str]:
+    word = "--hl" if family == "ip6" else "--ttl"
+    value = fields.get("ttl")
+    match integer(fields, "mode"):
+        case 0:
+            return [f"{word}-eq {value}"]
+        case 1:
+            return [f"! {word}-eq {value}"]
+        case 2:
+            return [f"{word}-lt {value}"]
+        case _:
+            return [f"{word}-gt {value}"]
+
+
+def _tcpmss_text(fields: Fields, family: str) -> list[str]:
+    return [option(fields, "mss", "--mss", port_range(fields.get("mss")))]
+
+
+def _connlimit_text(fields: Fields, family: str) -> list[str]:
+    flags = integer(fields, "flags")
+    word = "--connlimit-upto" if flags & 1 else "--connlimit-above"
+    mask = prefix_length(bytes.fromhex(str(fields.get("mask", ""))))
+    side = "--connlimit-daddr" if flags & 2 else "--connlimit-saddr"
+    return [f"{word} {fields.get('limit')}", f"--connlimit-mask {mask}", side]
+
+
+def _recent_text(fields: Fields, family: str) -> list[str]:
+    check = integer(fields, "check")
+    words = [f"{negation(fields, 'check')}{word}" for bit, word in _RECENT if check & bit]
+    words += [f"--seconds {fields['seconds']}"] if fields.get("seconds") else []
+    words += ["--reap"] if check & 32 else []
+    words += [f"--hitcount {fields['hits']}"] if fields.get("hits") else []
+    words += ["--rttl"] if check & 16 else []
+    words += [f"--name {fields['name']}"] if fields.get("name") else []
+    if "mask" in fields:
+        words.append(f"--mask {ipaddress.ip_address(str(fields['mask']))}")
+    return [*words, "--rdest" if integer(fields, "side") else "--rsource"]
+
+
+def _quota_text(fields: Fields, family: str) -> list[str]:
+    return [option(fields, "quota", "--quota", str(fields.get("quota")))]
+
+
+_MATCHES: Mapping[str, Extension] = {
+    "tcp": Extension(_tcp, _tcp_text),
+    "udp": Extension(_udp, _ports_text),
+    "udplite": Extension(_udp, _ports_text),
+    "multiport": Extension(_multiport, _multiport_text),
+    "addrtype": Extension(_addrtype, _addrtype_text),
+    "conntrack": Extension(_conntrack, _conntrack_text),
+    "state": Extension(_state, _state_text),
+    "comment": Extension(_comment, _comment_text),
+    "mark": Extension(_mark, _mark_text),
+    "connmark": Extension(_mark, _mark_text),
+    "physdev": Extension(_physdev, _physdev_text),
+    "icmp": Extension(_icmp, _icmp_text),
+    "icmp6": Extension(_icmp, _icmp6_text),
+    "iprange": Extension(_iprange, _iprange_text),
+    "pkttype": Extension(_pkttype, _pkttype_text),
+    "limit": Extension(_limit, _limit_text),
+    "owner": Extension(_owner, _owner_text),
+    "length": Extension(_length, _length_text),
+    "mac": Extension(_mac, _mac_text),
+    "statistic": Extension(_statistic, _statistic_text),
+    "rpfilter": Extension(_rpfilter, _rpfilter_text),
+    "helper": Extension(_helper, _helper_text),
+    "dscp": Extension(_dscp, _dscp_text),
+    "tos": Extension(_tos, _tos_text),
+    "ttl": Extension(_ttl, _ttl_text),
+    "hl": Extension(_ttl, _ttl_text),
+    "tcpmss": Extension(_tcpmss, _tcpmss_text),
+    "connlimit": Extension(_connlimit, _connlimit_text),
+    "recent": Extension(_recent, _recent_text),
+    "quota": Extension(_quota, _quota_text),
 }
 
 
 Options = str | None
-
 _ALL32, _ALL64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
 _HASH_MODES = ((4, "srcip"), (8, "srcport"), (1, "dstip"), (2, "dstport"))
 _HASH_INVERT, _HASH_OTHER = 16, 32 | 64
@@ -565,203 +793,4 @@ _PRINTED_MATCHES: Mapping[str, Callable[[Blob, int], Options]] = {
     "time": _time,
     "cgroup": _control_group,
     "rt": _routing,
-}
-
-
-_MAPS_ADDRESSES, _MAPS_PORTS, _RANDOM, _PERSISTENT, _FULLY, _OFFSET = 1, 2, 4, 8, 16, 32
-REJECTS = {
-    0: "icmp-net-unreachable",
-    1: "icmp-host-unreachable",
-    2: "icmp-proto-unreachable",
-    3: "icmp-port-unreachable",
-    5: "icmp-net-prohibited",
-    6: "icmp-host-prohibited",
-    7: "tcp-reset",
-    8: "icmp-admin-prohibited",
-}
-REJECTS6 = {
-    0: "icmp6-no-route",
-    1: "icmp6-adm-prohibited",
-    3: "icmp6-addr-unreachable",
-    4: "icmp6-port-unreachable",
-    6: "tcp-reset",
-    7: "icmp6-policy-fail",
-    8: "icmp6-reject-route",
-}
-
-
-def decode_target(name: str, revision: int, blob: Blob) -> Fields | None:
-    """The fields of a target, None for one that is not known."""
-    decoder = _TARGETS.get(name)
-    return decoder(blob, revision) if decoder else None
-
-
-def _range(blob: Blob, revision: int) -> Fields:
-    """nf_nat_range and nf_nat_range2."""
-    flags = blob.u32(0)
-    fields = _flags(flags)
-    if flags & _MAPS_ADDRESSES:
-        fields |= {"first": blob.address(4), "last": blob.address(20)}
-    if flags & _MAPS_PORTS:
-        ports: list[Detail] = [blob.port(36), blob.port(38)]
-        if flags & _OFFSET and len(blob.data) >= 42:
-            ports.append(blob.port(40))
-        fields["ports"] = ports
-    return fields
-
-
-def _old_range(blob: Blob, revision: int) -> Fields | None:
-    """nf_nat_ipv4_multi_range_compat."""
-    if blob.u32(0) != 1:
-        return None
-    flags = blob.u32(4)
-    fields = _flags(flags)
-    if flags & _MAPS_ADDRESSES:
-        fields |= {"first": blob.address(8), "last": blob.address(12)}
-    if flags & _MAPS_PORTS:
-        fields["ports"] = [blob.port(16), blob.port(18)]
-    return fields
-
-
-def _flags(flags: int) -> Fields:
-    words = {"random": _RANDOM, "persistent": _PERSISTENT, "random_fully": _FULLY}
-    return {word: True for word, bit in words.items() if flags & bit}
-
-
-def _nat(blob: Blob, revision: int) -> Fields | None:
-    if revision == 0 and blob.version == 4:
-        return _old_range(blob, revision)
-    return _range(blob, revision)
-
-
-def _netmap(blob: Blob, revision: int) -> Fields | None:
-    fields = _nat(blob, revision)
-    if fields is None or "first" not in fields:
-        return None
-    first, last = (ipaddress.ip_address(str(fields[name])) for name in ("first", "last"))
-    size = len(first.packed)
-    mask = (~(int(first) ^ int(last)) & ((1 << 8 * size) - 1)).to_bytes(size, "big")
-    length = prefix_length(mask)
-    return {"network": f"{first}/{ipaddress.ip_address(mask) if length is None else length}"}
-
-
-def _reject(blob: Blob, revision: int) -> Fields:
-    code = blob.u32(0)
-    word = (REJECTS if blob.version == 4 else REJECTS6).get(code, str(code))
-    return {"with": word, "kind": reject_kind(word)}
-
-
-def reject_kind(word: str) -> str:
-    """In the words of nft, so that all kinds of rules say it the same way."""
-    if word == "tcp-reset":
-        return "tcp reset"
-    if word.startswith("icmp6-"):
-        rest = word.removeprefix("icmp6-").replace("adm-", "admin-")
-        return f"icmpv6 {rest}"
-    return f"icmp {word.removeprefix('icmp-').replace('proto-', 'prot-')}"
-
-
-def _log(blob: Blob, revision: int) -> Fields:
-    return {"level": blob.u8(0), "flags": blob.u8(1), "prefix": blob.name(2, 30)}
-
-
-def _set_mark(blob: Blob, revision: int) -> Fields | None:
-    return {"mark": blob.u32(0), "mask": blob.u32(4)} if revision == 2 else None
-
-
-def _connmark(blob: Blob, revision: int) -> Fields | None:
-    if revision not in (1, 2):
-        return None
-    fields: Fields = {"mark": blob.u32(0), "mask": blob.u32(4), "nfmask": blob.u32(8)}
-    mode = blob.u8(12)
-    if revision == 2:
-        mode = blob.u8(14)
-        if blob.u8(13):
-            fields |= {"shift": blob.u8(13), "left": blob.u8(12) == 0}
-    fields["mode"] = {0: "set", 1: "save", 2: "restore"}.get(mode, str(mode))
-    return fields
-
-
-def _nflog(blob: Blob, revision: int) -> Fields:
-    fields: Fields = {"group": blob.u16(4), "threshold": blob.u16(6), "prefix": blob.name(12, 64)}
-    if blob.u16(8) & 1:
-        fields["size"] = blob.u32(0)
-    elif blob.u32(0):
-        fields["range"] = blob.u32(0)
-    return fields
-
-
-def _nfqueue(blob: Blob, revision: int) -> Fields:
-    return {
-        "first": blob.u16(0),
-        "count": blob.u16(2) if revision >= 1 else 1,
-        "flags": blob.u16(4) if revision >= 2 else 0,
-    }
-
-
-def _ct(blob: Blob, revision: int) -> Fields | None:
-    if revision == 0 and len(blob.data) < 32:
-        return None
-    fields: Fields = {
-        "flags": blob.u16(0),
-        "zone": blob.u16(2),
-        "events": blob.u32(4),
-        "expectations": blob.u32(8),
-        "helper": blob.name(12, 16),
-    }
-    if revision >= 1:
-        fields["timeout"] = blob.name(28, 32)
-    return fields
-
-
-def _set_mss(blob: Blob, revision: int) -> Fields:
-    return {"mss": blob.u16(0)}
-
-
-def _byte(name: str) -> Callable[[Blob, int], Fields]:
-    return lambda blob, revision: {name: blob.u8(0)}
-
-
-def _set_tos(blob: Blob, revision: int) -> Fields | None:
-    return {"tos": blob.u8(0), "mask": blob.u8(1)} if revision == 1 else None
-
-
-def _classify(blob: Blob, revision: int) -> Fields:
-    return {"priority": blob.u32(0)}
-
-
-def _tproxy(blob: Blob, revision: int) -> Fields:
-    mask, value = blob.u32(0), blob.u32(4)
-    if revision == 0:
-        return {"mask": mask, "mark": value, "address": blob.address(8), "port": blob.port(12)}
-    return {"mask": mask, "mark": value, "address": blob.address(8), "port": blob.port(24)}
-
-
-def _nothing(blob: Blob, revision: int) -> Fields:
-    return {}
-
-
-_TARGETS: Mapping[str, Callable[[Blob, int], Fields | None]] = {
-    "DNAT": _nat,
-    "SNAT": _nat,
-    "MASQUERADE": _nat,
-    "REDIRECT": _nat,
-    "NETMAP": _netmap,
-    "REJECT": _reject,
-    "LOG": _log,
-    "MARK": _set_mark,
-    "CONNMARK": _connmark,
-    "NFLOG": _nflog,
-    "NFQUEUE": _nfqueue,
-    "CT": _ct,
-    "TCPMSS": _set_mss,
-    "CHECKSUM": _byte("operation"),
-    "DSCP": _byte("dscp"),
-    "TOS": _set_tos,
-    "TTL": _ttl,
-    "HL": _ttl,
-    "CLASSIFY": _classify,
-    "TPROXY": _tproxy,
-    "NOTRACK": _nothing,
-    "TRACE": _nothing,
 }
