@@ -106,6 +106,8 @@ def check_live(
     containers: Sequence[str] = (),
     host: str | None = None,
     netns: Sequence[str] = (),
+    vantages: Sequence[str] = (),
+    all_vantages: bool = False,
     timeout: float = 4.0,
     client_properties: str | None = None,
     warn_days: int = 30,
@@ -122,7 +124,8 @@ def check_live(
     """Check what runs, as `netdiag check-listeners --live` does: the engine is asked, every vantage is tried.
 
     `paths` are compose files whose projects run, `containers` single containers; with neither, everything on the engine
-    is checked. `host` is the engine's URL, by default as docker finds it. `timeout` is for one step, in seconds. `why`
+    is checked. `host` is the engine's URL, by default as docker finds it. `vantages` are containers to connect from
+    that the check is not about, `all_vantages` stands for all of them. `timeout` is for one step, in seconds. `why`
     adds the causes of what fails. MissingExtra without the extra `live`.
     """
     from netdiag.app.configuration import LiveOptions
@@ -144,6 +147,8 @@ def check_live(
         containers=tuple(containers),
         host=host,
         netns=tuple(netns),
+        vantages=tuple(vantages),
+        all_vantages=all_vantages,
         timeout=timeout,
         client_properties=client_properties,
         warn_days=warn_days,

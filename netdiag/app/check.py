@@ -1,8 +1,9 @@
-"""Check compose files: each project is read, judged by the rules and predicted on its own."""
+"""Check compose files: each project is read, judged by the rules and predicted, with others on its networks."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from netdiag.app.configuration import CheckOptions, Configurations, Settings, fail_on
 from netdiag.app.matrix import predicted_matrix
@@ -10,7 +11,10 @@ from netdiag.app.progress import SILENT, Listener
 from netdiag.app.reports import interrupted, unread
 from netdiag.app.suppression import Part, suppressed_report
 from netdiag.compose.checks import fragment_findings, is_completed, is_fragment, own_findings, unfinished_services
+from netdiag.compose.project import Project
+from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.platform import HostKind, Platform
+from netdiag.deployment.neighbours import may_share_networks, with_neighbours
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.compose_text import with_origins
 from netdiag.errors import NetdiagError, internal_error
@@ -79,35 +83,42 @@ class Check:
     def report(self, targets: tuple[Target, ...], replaced: Mapping[str, bytes], *, matrix: bool) -> Report:
         """The report on some of the targets."""
         parts: list[Part] = []
+        sharing: dict[int, _Project] = {}
         for index, target in enumerate(targets):
             configuration = target.settings.configuration.path
             if configuration:
                 self.listener.detail(f"{target.project.name} is configured by {configuration}")
+            found: list[_Project] = []
+            item = Input(name=target.project.name)
             try:
-                report = guarded(Input(name=target.project.name), self.listener, self._reader(target, replaced, matrix))
+                report = guarded(item, self.listener, self._reader(target, replaced, found, matrix=matrix))
             except KeyboardInterrupt as error:
                 self.listener.handled(error)
                 report = interrupted(Input(name=left.project.name) for left in targets[index:])
             parts.append(Part(report=with_source(report, configuration), selection=target.settings.selection))
             if report.interrupted:
                 break
+            # Of thousands of projects, few share a network with others.
+            if found and may_share_networks(found[0].deployment):
+                sharing[index] = found[0]
+        self._look_around(parts, targets, sharing, matrix=matrix)
         return suppressed_report(parts, self.options, self.listener)
 
-    def _reader(self, target: Target, replaced: Mapping[str, bytes], matrix: bool) -> Callable[[], Report]:
+    def _reader(
+        self, target: Target, replaced: Mapping[str, bytes], found: list["_Project"], *, matrix: bool
+    ) -> Callable[[], Report]:
         def read() -> Report:
             self.listener.detail(f"reading {target.project.name}")
             if isinstance(target.project, NoProject):
                 raise target.project.error
-            return self._checked(target.project, target.settings, replaced, matrix=matrix)
+            found.append(self._read(target.project, target.settings, replaced))
+            return _judged(found[0], matrix=matrix)
 
         return read
 
-    def _checked(
-        self, files: ProjectFiles, settings: Settings, replaced: Mapping[str, bytes], *, matrix: bool
-    ) -> Report:
+    def _read(self, files: ProjectFiles, settings: Settings, replaced: Mapping[str, bytes]) -> "_Project":
         reader = ProjectReader(files, settings.read, replaced)
         project = reader.read()
-        named = files.name
         fragment = files.alone and is_fragment(project)
         base = base_beside(files) if fragment else None
         notes: list[str] = []
@@ -116,9 +127,8 @@ class Check:
             with suppress(NetdiagError):
                 whole = both.read()
                 if is_completed(project, whole):
-                    notes.append(f"{named} looks like an override of {base.files[0]}: checked together with it")
+                    notes.append(f"{files.name} looks like an override of {base.files[0]}: checked together with it")
                     reader, project, fragment = both, whole, False
-        on_base = bool(notes)
         kind = HostKind.DESKTOP if settings.facts.docker_desktop else HostKind.LINUX
         deployment = from_compose(
             project,
@@ -127,28 +137,69 @@ class Check:
             read=reader.read_mounted,
             platform=self.options.engine.over(Platform(kind=kind)),
         )
-        findings = (*check_project(project), *check_deployment(deployment))
-        unfinished = unfinished_services(project) if fragment else frozenset()
-        brokers = tuple(broker.name for broker in deployment.brokers)
-        matrices: tuple[Matrix, ...] = ()
-        if brokers and matrix and not unfinished:
-            predicted = predicted_matrix(files.name, deployment, findings)
-            if isinstance(predicted, Matrix):
-                matrices = (predicted,)
-            else:
-                notes.append(predicted)
-        if on_base:
-            findings = tuple(own_findings(findings, project, named))
-        if fragment:
-            findings = tuple(fragment_findings(findings, project, named))
-        also_read = tuple(path for path in reader.contents if path != files.name)
-        return Report(
-            inputs=(Input(name=files.name, brokers=brokers, also_read=also_read),),
-            findings=with_origins(findings, project),
-            matrices=matrices,
+        return _Project(
+            files=files,
+            reader=reader,
+            project=project,
+            deployment=deployment,
             notes=tuple(notes),
-            sources=reader.sources(),
+            is_fragment=fragment,
         )
+
+    def _look_around(
+        self, parts: list[Part], targets: Sequence[Target], projects: Mapping[int, "_Project"], *, matrix: bool
+    ) -> None:
+        """Judge again, with their neighbours, the projects that share a network with others."""
+        around = with_neighbours([project.deployment for project in projects.values()])
+        for (index, project), deployment in zip(projects.items(), around, strict=True):
+            if deployment is not project.deployment:
+                known = replace(project, deployment=deployment)
+                item = Input(name=targets[index].project.name)
+                report = guarded(item, self.listener, partial(_judged, known, matrix=matrix))
+                configuration = targets[index].settings.configuration.path
+                parts[index] = replace(parts[index], report=with_source(report, configuration))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Project:
+    """A project that was read.
+
+    A file that is part of something was read with its base, which `notes` say, or `is_fragment`.
+    """
+
+    files: ProjectFiles
+    reader: ProjectReader
+    project: Project
+    deployment: Deployment
+    notes: tuple[str, ...]
+    is_fragment: bool
+
+
+def _judged(read: _Project, *, matrix: bool) -> Report:
+    files, project, deployment = read.files, read.project, read.deployment
+    findings = (*check_project(project), *check_deployment(deployment))
+    unfinished = unfinished_services(project) if read.is_fragment else frozenset()
+    brokers = tuple(broker.name for broker in deployment.brokers)
+    notes = list(read.notes)
+    matrices: tuple[Matrix, ...] = ()
+    if brokers and matrix and not unfinished:
+        predicted = predicted_matrix(files.name, deployment, findings)
+        if isinstance(predicted, Matrix):
+            matrices = (predicted,)
+        else:
+            notes.append(predicted)
+    if read.notes:
+        findings = tuple(own_findings(findings, project, files.name))
+    if read.is_fragment:
+        findings = tuple(fragment_findings(findings, project, files.name))
+    also_read = tuple(path for path in read.reader.contents if path != files.name)
+    return Report(
+        inputs=(Input(name=files.name, brokers=brokers, also_read=also_read),),
+        findings=with_origins(findings, project),
+        matrices=matrices,
+        notes=tuple(notes),
+        sources=read.reader.sources(),
+    )
 
 
 def targets_of(options: CheckOptions, *, search: bool = True) -> tuple[tuple[Target, ...], tuple[Settings, ...]]:

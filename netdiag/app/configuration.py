@@ -45,6 +45,8 @@ class CheckOptions:
 class LiveOptions:
     """Where to look, as which client, and how long to wait for one step, in seconds.
 
+    `containers` are asked about. It is looked from them, from the docker host, from `netns` and from the containers
+    `vantages` of their surroundings; with `all_vantages`, from everywhere.
     `why` asks for the causes of what fails; `record` is a file for what is seen. `argv` is the command line that is
     proposed again with the rights that a vantage takes.
     """
@@ -52,6 +54,8 @@ class LiveOptions:
     containers: tuple[str, ...] = ()
     host: str | None = None
     netns: tuple[str, ...] = ()
+    vantages: tuple[str, ...] = ()
+    all_vantages: bool = False
     timeout: float = 4.0
     client_properties: str | None = None
     warn_days: int = WARN_DAYS

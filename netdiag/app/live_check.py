@@ -84,62 +84,86 @@ class LiveCheck:
         looks: list[Look] = []
         for index, project in enumerate(projects):
             item = self._item(project)
+            before = len(looks)
             try:
                 reports.append(guarded(item, self._listener, self._looker(item, project, looks)))
             except KeyboardInterrupt as error:
                 self._listener.handled(error)
                 return merged((*reports, interrupted(map(self._item, projects[index:]))))
-            if len(looks) < len(reports):
+            if len(looks) == before:
                 looks.append(_failed(item, reports[-1]))
         return merged(reports) if self._live.record is None else record(looks, self._live.record)
 
     def _item(self, project: ProjectFiles | NoProject | None) -> Input:
         if project is not None:
             return Input(name=f"{project.name} (running)", kind="project")
+        name = self._options.read.project_name
+        if name is not None and not self._live.containers:
+            return Input(name=f"{name} (running)", kind="project")
         return Input(name=", ".join(self._live.containers) or self._live.host or "docker engine", kind="engine")
 
     def _looker(self, item: Input, project: ProjectFiles | NoProject | None, looks: list[Look]) -> Callable[[], Report]:
         def look() -> Report:
-            seen, deployment, entrances = self._look(item, project)
-            report = judged(seen, deployment)
-            if self._live.why:
-                report = with_causes(report, entrances, self._live.host, self._listener)
-            looks.append(seen)
-            return report
+            reports: list[Report] = []
+            declared, every = self._read(project)
+            for one in every:
+                seen = self._look(item if len(every) == 1 else _section(one), one, declared)
+                reports.append(judged(seen, one.deployment))
+                if self._live.why:
+                    entrances = {each.vantage.label: each.entrance for each in one.vantages}
+                    reports[-1] = with_causes(reports[-1], entrances, self._live.host, self._listener)
+                looks.append(seen)
+            return merged(reports)
 
         return look
 
-    def _look(
-        self, item: Input, project: ProjectFiles | NoProject | None
-    ) -> tuple[Look, Deployment, Mapping[str, NamespaceId]]:
-        """All that can be seen of one input, what runs of it, and the ways into its vantages."""
+    def _read(self, project: ProjectFiles | NoProject | None) -> tuple["_Declared | None", tuple["Live", ...]]:
+        """What the files declare of one input, and what runs of it: without files and names, cluster by cluster."""
         require_live()
-        from netdiag.io.engine.live_deployment import read_live
-        from netdiag.io.network.client_identity import read_client
-        from netdiag.io.network.observation import observe
+        from netdiag.io.engine.live_deployment import OtherVantages, read_every_cluster, read_live
 
         live, settings = self._live, self._settings
-        client = None if live.client_properties is None else read_client(live.client_properties)
         if isinstance(project, NoProject):
             raise project.error
         declared = None if project is None else _declared(project, settings)
-        name = None if declared is None else declared.project.name
+        name = self._options.read.project_name if declared is None else declared.project.name
         self._listener.detail("asking the engine" + (f" about project {name}" if name else ""))
         file = None if project is None or project.files[0] == STDIN else os.path.abspath(project.files[0])
-        seen = read_live(host=live.host, project=name, compose_file=file, names=live.containers, netns=live.netns)
-        self._listener.detail(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")
+        vantages = OtherVantages(netns=live.netns, containers=live.vantages, everywhere=live.all_vantages)
+        if name is None and not live.containers:
+            every = read_every_cluster(host=live.host, vantages=vantages)
+        else:
+            one = read_live(host=live.host, project=name, compose_file=file, names=live.containers, vantages=vantages)
+            every = (one,)
+        first = every[0]
+        self._listener.detail(
+            f"engine {first.version.release} at {first.address.url}: {len(first.containers)} containers"
+        )
+        return declared, tuple(self._as_told(one) for one in every)
+
+    def _as_told(self, seen: "Live") -> "Live":
+        """With what the user says of the engine and its machine."""
         deployment = replace(
             seen.deployment,
-            host_addresses=settings.host_addresses or seen.deployment.host_addresses,
+            host_addresses=self._settings.host_addresses or seen.deployment.host_addresses,
             platform=self._options.engine.over(seen.deployment.platform),
         )
-        found = _without_cells(item, seen, deployment, declared)
+        return replace(seen, deployment=deployment)
+
+    def _look(self, item: Input, seen: "Live", declared: "_Declared | None") -> Look:
+        """All that can be seen of one input."""
+        from netdiag.io.network.client_identity import read_client
+        from netdiag.io.network.observation import observe
+
+        live, deployment = self._live, seen.deployment
+        client = None if live.client_properties is None else read_client(live.client_properties)
+        found = _without_cells(item, seen, declared)
         if not deployment.brokers or not self._options.matrix:
-            return found, deployment, {}
+            return found
         addresses = client_addresses(deployment)
         note = too_large(item.name, seen.vantages, addresses)
         if note:
-            return replace(found, notes=(note,)), deployment, {}
+            return replace(found, notes=(note,))
         observed = observe(
             seen.vantages,
             addresses,
@@ -150,18 +174,18 @@ class LiveCheck:
         )
         skipped = (*seen.skipped, *observed.skipped)
         vantages = vantages_of(seen, skipped)
-        whole = replace(
+        return replace(
             found,
             vantages=vantages,
             speaks="PLAINTEXT" if client is None else client.properties.security_protocol,
             security=secured_ports(deployment, vantages, observed.security, now=datetime.now(UTC)),
             addresses=addresses,
             cells=seen_cells(observed.cells),
+            names=observed.names,
             mesh=observed.mesh,
             not_taken=tuple(_not_taken(each, seen, live.argv) for each in skipped),
             notes=observed.notes,
         )
-        return whole, deployment, {each.vantage.label: each.entrance for each in seen.vantages}
 
 
 def judged(look: Look, deployment: Deployment | None = None) -> Report:
@@ -200,6 +224,7 @@ def judged(look: Look, deployment: Deployment | None = None) -> Report:
         look.vantages,
         look.addresses,
         look.observed(),
+        names=look.names,
         stopped=look.stopped,
         speaks=look.speaks,
     )
@@ -212,6 +237,7 @@ def deployment_of(look: Look) -> Deployment:
     return from_engine(
         look.containers,
         look.networks,
+        asked=look.asked,
         name=look.project,
         host_addresses=look.host_addresses,
         platform=look.platform,
@@ -299,13 +325,20 @@ def _declared(files: ProjectFiles, settings: Settings) -> _Declared:
     return _Declared(project=project, foretold=startup_errors(check_deployment(deployment)), sources=reader.sources())
 
 
-def _without_cells(item: Input, seen: "Live", deployment: Deployment, declared: _Declared | None) -> Look:
+def _section(seen: "Live") -> Input:
+    """What a part of the engine is called in the report."""
+    return Input(name=f"{seen.scope.name} (running)", kind="project" if seen.scope.project else "engine")
+
+
+def _without_cells(item: Input, seen: "Live", declared: _Declared | None) -> Look:
     """What the engine and the files say, before anybody is contacted."""
+    deployment = seen.deployment
     return Look(
         name=item.name,
         kind=item.kind,
         project=deployment.name,
         containers=seen.containers,
+        asked=tuple(sorted(seen.scope.asked)),
         networks=seen.networks,
         platform=deployment.platform,
         host_addresses=deployment.host_addresses,

@@ -7,6 +7,8 @@ from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.vantage import Vantage, bootstraps, vantages
 from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.observation.identification import identified
+from netdiag.deployment.observation.live_view import SeenName
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.findings import Finding
 from netdiag.render.report import Matrix
@@ -47,15 +49,17 @@ def observed_matrix(
     addresses: tuple[Address, ...],
     observed: Iterable[Cell],
     *,
+    names: Iterable[SeenName] = (),
     stopped: Mapping[str, str],
     speaks: str,
 ) -> Matrix:
     """The matrix of what runs, each prediction beside what was observed there, by a client that `speaks` a protocol.
 
-    `stopped` says by member name why a broker does not run.
+    `names` are what names gave that have several addresses; `stopped` says by member name why a broker does not run.
     """
-    seen = {(cell.vantage, cell.bootstrap): cell.observed for cell in observed}
-    predicted = predict(deployment.with_down(stopped), places, addresses, speaks=speaks)
+    deployment = deployment.with_down(stopped)
+    seen = {(cell.vantage, cell.bootstrap): cell.observed for cell in identified(deployment, places, observed, names)}
+    predicted = predict(deployment, places, addresses, speaks=speaks)
     cells = tuple(replace(cell, observed=seen.get((cell.vantage, cell.bootstrap))) for cell in predicted)
     return Matrix(input=name, vantages=places, cells=cells, not_running=stopped)
 

@@ -197,6 +197,14 @@ def check_listeners(
         list[str] | None,
         Option("--netns", metavar="NAME", help="With --live: also connect from this namespace; repeatable."),
     ] = None,
+    vantage: Annotated[
+        list[str] | None,
+        Option("--from", metavar="CONTAINER", help="With --live: also connect from this container; repeatable."),
+    ] = None,
+    all_vantages: Annotated[
+        bool,
+        Option("--all-vantages", help="With --live: also connect from containers that the check is not about."),
+    ] = False,
     timeout: Annotated[
         float, Option("--timeout", metavar="SECONDS", min=0.1, max=600, help="With --live: timeout of one step.")
     ] = 4.0,
@@ -236,6 +244,7 @@ def check_listeners(
                 container or host or netns or require_all,
                 "--container, --host, --netns and --require-all require --live",
             ),
+            (vantage or all_vantages, "--from and --all-vantages require --live"),
             (
                 client_properties is not None or warn_days is not None,
                 "--client-properties and --warn-days require --live",
@@ -287,6 +296,8 @@ def check_listeners(
             containers=tuple(container or ()),
             host=host,
             netns=tuple(netns or ()),
+            vantages=tuple(vantage or ()),
+            all_vantages=all_vantages,
             timeout=timeout,
             client_properties=client_properties,
             warn_days=WARN_DAYS if warn_days is None else warn_days,

@@ -175,12 +175,18 @@ def _deployment(
 ) -> "Deployment":
     # Loading these takes longer than reading the kernel of a machine without an engine.
     from netdiag.deployment.model.platform import Platform
-    from netdiag.deployment.sources.engine import from_engine, select
+    from netdiag.deployment.scope import scope_of
+    from netdiag.deployment.sources.engine import from_engine
 
-    chosen = select(said.containers, project=project)
-    if project is not None and not chosen:
+    scope = scope_of(said.containers, said.networks, project=project)
+    if project is not None and not scope.asked:
         hint = "start it with `docker compose up -d`"
         raise InputError("the engine has no container of this compose project", where=project, hint=hint)
     return from_engine(
-        chosen, said.networks, name=project, host_addresses=addresses, platform=Platform(userland_proxy=proxied)
+        said.containers,
+        said.networks,
+        asked=scope.asked,
+        name=project,
+        host_addresses=addresses,
+        platform=Platform(userland_proxy=proxied),
     )

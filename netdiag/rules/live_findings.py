@@ -138,6 +138,8 @@ def traps(view: LiveView) -> Iterator[Trap]:
     known = vantages_of(view)
     of_clients = _of_clients(view)
     groups: dict[tuple[str, str | None], list[Cell]] = {}
+    # Where a name serves some connections, live-ambiguous-name says so.
+    divided = {cell.vantage for cell in view.cells if cell.observed and cell.observed.word is Word.AMBIGUOUS}
     for cell in view.cells:
         if cell.observed is not None and isinstance(cell.observed.bootstrap, Answered):
             groups.setdefault((cell.vantage, cell.observed.bootstrap.cluster_id), []).append(cell)
@@ -145,7 +147,7 @@ def traps(view: LiveView) -> Iterator[Trap]:
         vantage = known.get(label)
         if vantage is None or vantage.kind is VantageKind.OTHER_NETWORK:
             continue
-        if any(cell.observed and cell.observed.word is Word.OK for cell in cells):
+        if any(cell.observed and cell.observed.word is Word.OK for cell in cells) or label in divided:
             continue
         yield from _traps(vantage, [cell for cell in cells if (label, cell.bootstrap) not in of_clients])
 
@@ -157,7 +159,11 @@ def _traps(vantage: Vantage, cells: Iterable[Cell]) -> Iterator[Trap]:
         answered = cell.observed.bootstrap
         for outcome in cell.observed.endpoints:
             key = (outcome.endpoint.node_id, outcome.endpoint.address, outcome.outcome)
-            if outcome.outcome in (Word.OK, Word.UNKNOWN) or key in told or not isinstance(answered, Answered):
+            if (
+                outcome.outcome in (Word.OK, Word.UNKNOWN, Word.AMBIGUOUS)
+                or key in told
+                or not isinstance(answered, Answered)
+            ):
                 continue
             told.add(key)
             yield Trap(vantage=vantage, bootstrap=cell.bootstrap, answered=answered, endpoint=outcome)
@@ -170,22 +176,30 @@ def meant_for(view: LiveView, vantage: Vantage, cell: Cell) -> Whose | None:
     that stand there: a loopback or host address to the docker host, a container's name to those on its networks.
     """
     predicted = cell.predicted.bootstrap if cell.predicted else None
-    if isinstance(predicted, Answered):
+    if isinstance(predicted, Answered) and not predicted.foreign:
         return _by_node(view, predicted, cell.bootstrap)
+    return advertised_to(view, vantage, cell.bootstrap)
+
+
+def advertised_to(view: LiveView, vantage: Vantage, address: Address, *, running: bool = True) -> Whose | None:
+    """The broker that advertises an address to clients at a vantage; one that is `running`, or any."""
     for broker in view.deployment.serving:
-        if broker.name in view.stopped or not broker.config.is_broker:
+        if (running and broker.name in view.stopped) or not broker.config.is_broker:
             continue
         for entry in broker.config.advertised_listeners:
             endpoint = entry.endpoint
             if endpoint.listener in broker.config.controller_names:
                 continue
-            is_it = (endpoint.host, endpoint.port) == (cell.bootstrap.host, cell.bootstrap.port)
+            is_it = (endpoint.host, endpoint.port) == (address.host, address.port)
             if is_it and _is_for(view.deployment, broker, endpoint.host, vantage):
                 return Whose(broker=broker, listener=endpoint.listener)
     return None
 
 
 def _by_node(view: LiveView, predicted: Answered, address: Address) -> Whose | None:
+    known = view.deployment.broker(predicted.member)
+    if known is not None:
+        return Whose(broker=known, listener=predicted.listener or "")
     same = [b for b in view.deployment.serving if b.config.node_id == predicted.node_id and b.name not in view.stopped]
     named = [b for b in same if f"{b.name} answers" in predicted.because or address.host in b.member.all_names]
     broker = next(iter(named or same), None)
@@ -242,7 +256,9 @@ def owner(view: LiveView, node_id: int, address: Address) -> Whose | None:
 
 
 def answering(view: LiveView, answered: Answered) -> Broker | None:
-    """The broker that answered; None if several have the node ID and the endpoint does not decide between them."""
+    """The broker that answered; None for one that is not asked about, and if the answer does not tell which it is."""
+    if answered.foreign or answered.member:
+        return None if answered.foreign else view.deployment.broker(answered.member)
     same = [b for b in view.deployment.serving if b.config.node_id == answered.node_id is not None]
     if len(same) <= 1:
         return next(iter(same), None)
@@ -331,14 +347,8 @@ def foretelling(view: LiveView, broker: Broker) -> tuple[PredictedRefusal, ...]:
 
 
 def service_of(view: LiveView, member: Member) -> DeclaredService | None:
-    """The service in the files of a member that runs, if there are files and they have it.
-
-    Of several containers with the name of one service, some belong to another project: nothing is said of them.
-    """
-    name = member.service or member.name
-    if view.declared is None or sum((other.service or other.name) == name for other in view.deployment.members) > 1:
-        return None
-    return view.declared.services.get(name)
+    """The service in the files of a member that runs, if there are files and they have it."""
+    return view.declared.services.get(member.service or member.name) if view.declared else None
 
 
 def setting_place(view: LiveView, broker: Broker, setting: str) -> tuple[Related, ...]:

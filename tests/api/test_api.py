@@ -72,9 +72,10 @@ def test_a_live_check_passes_its_options_on(monkeypatch: pytest.MonkeyPatch) -> 
         raise EngineError("no engine answers there")
 
     monkeypatch.setattr(live, "read_live", look)
-    report = netdiag.check_live(containers=["kafka"], host="unix:///x", netns=["lan"])
+    report = netdiag.check_live(containers=["kafka"], host="unix:///x", netns=["lan"], vantages=["app"])
     assert [item.error and item.error.message for item in report.inputs] == ["no engine answers there"]
-    assert (asked["names"], asked["host"], asked["netns"]) == (("kafka",), "unix:///x", ("lan",))
+    assert (asked["names"], asked["host"]) == (("kafka",), "unix:///x")
+    assert asked["vantages"] == live.OtherVantages(netns=("lan",), containers=("app",))
     assert not report.ok
 
 

@@ -18,13 +18,14 @@ from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.model.verdict import Cell
 from netdiag.deployment.observation.live_view import LiveVantage, SkippedVantage, StoppedContainer, docker_host_vantage
 from netdiag.deployment.prediction.mesh import Edge
+from netdiag.deployment.scope import Scope
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.distribution import install_line
 from netdiag.errors import EngineError
 from netdiag.io.engine import live_deployment as live_module
 from netdiag.io.engine.address import EngineAddress
 from netdiag.io.engine.docker_sdk import EngineVersion
-from netdiag.io.engine.live_deployment import Live
+from netdiag.io.engine.live_deployment import Live, OtherVantages
 from netdiag.io.network import observation as observe_module
 from netdiag.io.network.observation import Observed
 from netdiag.linux.netns import ProcessNamespace
@@ -47,6 +48,7 @@ def running() -> Live:
     return Live(
         address=EngineAddress(url="unix:///run/user/1000/docker.sock", said_by="DOCKER_HOST"),
         version=EngineVersion(release="28", api_version="1.51", operating_system="linux"),
+        scope=Scope(asked=frozenset()),
         containers=(),
         deployment=replace(deployment, host_addresses=("192.168.8.133",)),
         vantages=(docker_host_vantage(), INSIDE),
@@ -78,14 +80,16 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(live_module, "read_live", look)
     monkeypatch.setattr(observe_module, "observe", observe)
-    options = LiveOptions(containers=("kafka",), host="unix:///x", netns=("lan",), timeout=1.5, argv=ARGV)
+    options = LiveOptions(
+        containers=("kafka",), host="unix:///x", netns=("lan",), vantages=("app",), timeout=1.5, argv=ARGV
+    )
     report = check_live(CheckOptions(isolated=True), options).report
     assert asked == {
         "host": "unix:///x",
         "project": None,
         "compose_file": None,
         "names": ("kafka",),
-        "netns": ("lan",),
+        "vantages": OtherVantages(netns=("lan",), containers=("app",)),
         "timeout": 1.5,
         "client": None,
         "warn_days": 30,

@@ -16,7 +16,8 @@ from netdiag.deployment.observation.live_view import (
     container_vantages,
     docker_host_vantage,
 )
-from netdiag.deployment.sources.engine import from_engine
+from netdiag.deployment.scope import scope_of
+from netdiag.deployment.sources.engine import from_engine, member_names
 from netdiag.engine.container import Container, parse_container
 from netdiag.errors import InputError, UsageError
 from netdiag.io.engine import live_deployment
@@ -78,9 +79,10 @@ class Engine:
         return Live(
             address=EngineAddress(url="unix:///run/docker.sock", said_by="default"),
             version=EngineVersion(release="28", api_version="1.51", operating_system="linux"),
+            scope=scope_of(containers, ()),
             containers=containers,
             deployment=deployment,
-            vantages=(docker_host_vantage(), *container_vantages(deployment, containers)),
+            vantages=(docker_host_vantage(), *container_vantages(deployment, containers, member_names(containers))),
             stopped={},
             sockets={},
         )

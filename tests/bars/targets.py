@@ -98,6 +98,12 @@ TARGETS = (
         "ends in time, under 150 MiB, and nothing of it gets to the terminal; the engine is only read",
     ),
     _tests(
+        "two-projects",
+        "two projects on one engine in five arrangements, on every generation of the lab: a check of one says what it "
+        "says of it alone and what the arrangement causes, and nothing of the other; a name of both is told in every "
+        "cell that it touches, and kcat 50 times, kafka-python and Java meet whom the cell names from every container",
+    ),
+    _tests(
         "watch-delay",
         "faults that befall a container under --live --watch (stopped, paused, packets dropped): told within two "
         "intervals",

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from netdiag.deployment.model.deployment import NetworkKind, NetworkMode, State
-from netdiag.deployment.sources.engine import from_engine, member_names, runs_kafka, select
+from netdiag.deployment.sources.engine import from_engine, member_names, runs_kafka
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status
 from netdiag.findings import ContainerLocation
 
@@ -163,6 +163,16 @@ def test_members_are_called_by_service_only_where_that_is_unique() -> None:
     assert list(member_names(clash).values()) == ["p-broker-1-1", "broker-1"]
 
 
+def test_what_is_asked_about_is_called_as_if_it_were_alone() -> None:
+    other = {"com.docker.compose.project": "q", "com.docker.compose.service": "broker-1"}
+    twins = [container(), container("q-broker-1-1", labels=other), container("broker-1", labels=other)]
+    assert list(member_names(twins, {twins[0].id}).values()) == ["broker-1", "q-broker-1-1", "broker-1 (q)"]
+    deployment = from_engine(twins, NETWORKS, asked={twins[0].id})
+    assert [broker.name for broker in deployment.brokers] == ["broker-1"]
+    assert [broker.name for broker in deployment.surroundings.brokers] == ["q-broker-1-1", "broker-1 (q)"]
+    assert [member.project for member in deployment.all_members] == ["p", "q", "q"]
+
+
 @pytest.mark.parametrize(
     ("image", "entrypoint", "command", "expected"),
     [
@@ -189,20 +199,6 @@ def test_clients_are_seen_by_their_variables() -> None:
     assert dependent.member.name == "ui"
     assert [(a.host, a.port) for a in dependent.bootstraps] == [("broker-1", 29092), ("broker-2", 29092)]
     assert dependent.declared.at() == ContainerLocation(container="p-ui-1", part="KAFKA_CLUSTERS_0_BOOTSTRAPSERVERS")
-
-
-def test_selection() -> None:
-    broker = container()
-    neighbour = container("client", labels={}, image="busybox")
-    far = container("far", labels={}, networks=(attached("other"),))
-    hosted = container("hosted", labels={}, networks=(attached("host"),), network_mode="host")
-    everything = (broker, far, hosted, neighbour)
-    assert select(everything) == everything
-    assert select(everything, project="p") == (broker, neighbour)
-    assert select(everything, names=["far"]) == (far,)
-    assert select(everything, names=["/far", "hosted"]) == (far, hosted)
-    assert select(everything, names=[broker.id[:12]]) == (broker, neighbour)
-    assert select(everything, names=["abc"]) == select(everything, project="q") == ()
 
 
 def test_a_running_redpanda_has_the_listeners_of_its_flags() -> None:

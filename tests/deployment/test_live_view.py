@@ -19,10 +19,9 @@ from netdiag.deployment.observation.live_view import (
     netns_vantage,
     secured_ports,
     stopped_container,
-    unrelated_vantages,
 )
 from netdiag.deployment.sources.compose import from_compose
-from netdiag.deployment.sources.engine import from_engine
+from netdiag.deployment.sources.engine import from_engine, member_names
 from netdiag.engine.container import ContainerState, Status
 from netdiag.kafka.security import Certificate, CertificateFault, ListenerSecurity, SpokenProtocol, TlsHandshake
 from netdiag.linux.netns import NamedNamespace, OwnNamespace, ProcessNamespace
@@ -105,7 +104,7 @@ def test_inside_each_running_container_brokers_first() -> None:
     gone = container("gone", labels={}, state=EXITED)
     containers = (ui, container(), far, gone)
     deployment = from_engine(containers, (*NETWORKS, network("other")))
-    vantages = container_vantages(deployment, containers)
+    vantages = container_vantages(deployment, containers, member_names(containers))
     assert [(s.vantage.kind, s.vantage.label, s.vantage.member) for s in vantages] == [
         (VantageKind.BROKER, "inside broker-1", "broker-1"),
         (VantageKind.CONTAINER, "container a-ui", "a-ui"),
@@ -113,19 +112,6 @@ def test_inside_each_running_container_brokers_first() -> None:
     ]
     assert vantages[1].entrance == ProcessNamespace(pid=8, container_id=ui.id)
     assert vantages[2].vantage.networks == ("other",)
-
-
-def test_containers_elsewhere_one_for_each_set_of_networks() -> None:
-    alive = replace(container().state, pid=9)
-    far = [container(f"far-{n}", labels={}, state=alive, networks=(attached("other"),)) for n in range(3)]
-    default = container("plain", labels={}, state=alive, networks=(attached("bridge"),))
-    hosted = container("hosted", labels={}, state=alive, networks=(attached("host"),))
-    gone = container("gone", labels={}, state=EXITED, networks=(attached("third"),))
-    vantages = unrelated_vantages([*far, default, hosted, gone, container()], [container()])
-    assert [(s.vantage.label, s.vantage.networks, s.vantage.member) for s in vantages] == [
-        ("container far-0", ("other",), None),
-        ("container plain", ("bridge",), None),
-    ]
 
 
 def test_the_others() -> None:

@@ -189,7 +189,7 @@ def test_every_failure_says_why() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "port", "expected"),
     [
-        ("0.0.0.0", "0.0.0.0", 29092, "unknown"),
+        ("0.0.0.0", "0.0.0.0", 29092, "ambiguous"),
         ("127.0.0.1", "0.0.0.0", 29092, "advertised: refused"),
         ("127.0.0.1", "127.0.0.1", 29092, "bootstrap: refused"),
         ("127.0.0.1", "127.0.0.1", 1, "bootstrap: refused"),

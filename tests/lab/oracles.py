@@ -110,6 +110,10 @@ class Oracles:
                 offsets = pool.submit(self._java.call, place, _GET_OFFSETS, words, 40)
             return read_java(versions.result(), offsets.result() if offsets else None, cell.topic)
 
+    def java_tool(self, vantage: Vantage, tool: str, arguments: Sequence[str], limit: float) -> str:
+        """What one of Kafka's console tools prints at a vantage."""
+        return self._java.call(vantage.place, tool, arguments, limit).text
+
     def _run(self, cell: Cell, words: Sequence[str]) -> str:
         done = run(
             cell.vantage.place.argv_in_root(self._root, words),

@@ -9,7 +9,7 @@ from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.vantage import bootstraps
 from netdiag.deployment.model.verdict import Cell
 from netdiag.deployment.prediction.reachability import predict
-from netdiag.io.engine.live_deployment import Live, read_live
+from netdiag.io.engine.live_deployment import Live, OtherVantages, read_live
 from netdiag.io.network.observation import Observed, observe
 from tests.lab.stack import Stack
 
@@ -48,7 +48,7 @@ def check(
         host=stack.engine.docker_host,
         project=None if names else stack.project,
         names=names,
-        netns=[stack.engine.record.lan_netns],
+        vantages=OtherVantages(netns=(stack.engine.record.lan_netns,), everywhere=True),
     )
     asked = addresses or bootstraps(live.deployment)
     observed = observe(live.vantages, asked, timeout=timeout)

@@ -77,7 +77,7 @@ def test_the_command_names_what_is_cut(cluster: Cluster, tmp_path: Path) -> None
     assert found.returncode == 1, found.stderr
     cut = {(e["source"], e["target"]) for e in json.loads((tmp_path / "r.json").read_text())["mesh"] if e["cut"]}
     assert cut == {("z1", "z2"), ("z1", "z3"), ("z1", "zookeeper")}
-    assert "inter-broker: 2 of 12 connections fail" in found.stdout.decode()
+    assert "inter-broker: 2 of 6 connections fail" in found.stdout.decode()
     assert "verdict: bootstrap: unresolved" in probed.stdout.decode(), probed
 
 

@@ -1,9 +1,10 @@
 """Observations for tests: recorded under `x-observed` of a compose file.
 
 A cell is `{vantage, bootstrap, fails: REASON}` or `{vantage, bootstrap, answers: {node, cluster, listener}, told:
-[{node, at, gives}]}`, where `gives` is `ok`, a reason, or `{node, cluster}` of whoever answers there. What was
-predicted for it stands under `foretold` in the same form. Where only the words matter they stand as `predicted` and
-`observed`.
+[{node, at, gives}]}`, where `gives` is `ok`, a reason, or `{node, cluster}` of whoever answers there; `of` in
+`answers` is a member that is not asked about. A name of several members is `{vantage, bootstrap, shared: [{of, at,
+refuses}]}`. What was predicted for it stands under `foretold` in the same form. Where only the words matter they stand
+as `predicted` and `observed`.
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,18 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.deployment.model.contact import (
+    Address,
+    Ambiguous,
+    Answered,
+    Contact,
+    Failed,
+    Meeting,
+    NameChoice,
+    NodeEndpoint,
+    Reason,
+    Unknown,
+)
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.model.verdict import Cell, Verdict, Word, judge
@@ -53,6 +65,12 @@ def contact_of(cell: Mapping[str, Any]) -> Contact:
     """What contacting an address gave, the first hop."""
     if "fails" in cell:
         return Failed(reason=Reason(cell["fails"]), because=cell.get("because", "recorded"))
+    if "shared" in cell:
+        meetings = tuple(
+            Meeting(member=one["of"], ip=one["at"], refuses=one.get("refuses", False)) for one in cell["shared"]
+        )
+        name = cell["bootstrap"].rpartition(":")[0]
+        return Ambiguous(choice=NameChoice(name=name, meetings=meetings, first=(), owners="both", clients="recorded"))
     answers = cell["answers"]
     told = tuple(_endpoint(one) for one in cell.get("told") or ())
     return Answered(
@@ -61,6 +79,8 @@ def contact_of(cell: Mapping[str, Any]) -> Contact:
         brokers=told,
         listener=answers.get("listener"),
         because=cell.get("because", "recorded"),
+        member=answers.get("of", ""),
+        foreign="of" in answers,
     )
 
 

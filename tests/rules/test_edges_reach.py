@@ -115,7 +115,7 @@ SIDECAR = '  side:\n    image: shop/side\n    network_mode: "service:kafka"\n'
         # another project may put the broker there
         ("[a]", "[b]", "networks: {a: {external: true}, b: }", {}),
         # only the broker's side is external: the client's network is known in full
-        ("[a]", "[b]", "networks: {a: , b: {external: true}}", {"networks-not-shared": ERROR}),
+        ("[a]", "[b]", "networks: {a: , b: {external: true}}", {"networks-not-shared": ERROR, "ambiguous-name": NOTE}),
     ],
 )
 def test_networks(mine: str, theirs: str, networks: str, expected: dict[str, Severity]) -> None:
@@ -192,7 +192,7 @@ def test_published_ports(ports: str, extra: str, expected: dict[str, Severity]) 
         ("10.5.0.9", "{ipam: {config: [{subnet: 10.5.0.0/16}]}}", {}),
         ("10.6.0.9", "{ipam: {config: [{subnet: 10.5.0.0/16}]}}", {"static-ip-invalid": ERROR}),
         ("10.6.0.9", "", {"static-ip-invalid": ERROR}),
-        ("10.6.0.9", "{external: true}", {}),
+        ("10.6.0.9", "{external: true}", {"ambiguous-name": NOTE}),
         ("10.5.0.1", "{ipam: {config: [{subnet: 10.5.0.0/16}]}}", {"static-ip-invalid": WARNING}),
         ("10.5.0.7", "{ipam: {config: [{subnet: 10.5.0.0/16, gateway: 10.5.0.7}]}}", {"static-ip-invalid": ERROR}),
         ("10.5.0.1", "{ipam: {config: [{subnet: 10.5.0.0/16, gateway: 10.5.0.7}]}}", {}),

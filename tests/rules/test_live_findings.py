@@ -9,7 +9,7 @@ from netdiag.deployment.model.contact import Address, Reason
 from netdiag.deployment.observation.live_view import LiveView, SecuredPort
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
 from netdiag.kafka.security import CertificateFault, ListenerSecurity, SpokenProtocol, TlsHandshake
-from netdiag.rules.live_findings import blocked, certificate_findings, listed, owner, service_of, told, traps
+from netdiag.rules.live_findings import blocked, certificate_findings, listed, owner, told, traps
 from netdiag.rules.observed import check_live
 from netdiag.rules.observed.live_file_drift import check
 from tests.deployment.stacks import deployment_of, five_brokers
@@ -214,14 +214,6 @@ def test_the_sentence_may_stand_anywhere_in_the_log() -> None:
     view = view_of(WILDCARD + ENDED)
     view = replace(view, stopped={"kafka": "not running, exit code 1: java.lang.Error: something later"})
     assert [finding.rule for finding in check_live(view)] == ["advertised-wildcard"]
-
-
-def test_of_two_containers_of_one_service_nothing_is_said() -> None:
-    view = view_of(SOUND + "x-observed:\n" + files(SOUND))
-    (broker,) = view.deployment.brokers
-    assert service_of(view, broker.member) is not None
-    twice = replace(view.deployment, others=(replace(broker.member, name="other-kafka-1"),))
-    assert service_of(replace(view, deployment=twice), broker.member) is None
 
 
 @pytest.mark.parametrize(

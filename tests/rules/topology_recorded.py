@@ -15,6 +15,8 @@
         links: {eth0: {addresses: [172.20.0.2/16]}}
         gateway: 172.20.0.1                 # its default route
         listeners: [{port: 9092, address: 0.0.0.0, by: 17}]
+        project: shop                       # of compose
+        aliases: [broker]                   # on each of its networks
     networks:
       kafka: {bridge: br-kafka, subnet: 172.20.0.0/16, gateway: 172.20.0.1}
     published:
@@ -35,7 +37,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, Status
+from netdiag.engine.container import PROJECT_LABEL, Container, ContainerState, EndpointSettings, EngineNetwork, Status
 from netdiag.findings import Finding, TopologyLocation
 from netdiag.linux.netns import Netns, NetnsSource
 from netdiag.linux.procfs import Process
@@ -178,7 +180,7 @@ class Recorded:
             entrypoint=(),
             command=(),
             environment={},
-            labels={},
+            labels={PROJECT_LABEL: told["project"]} if "project" in told else {},
             hostname=name,
             domainname="",
             network_mode=told.get("mode", "kafka"),
@@ -187,7 +189,7 @@ class Recorded:
                 EndpointSettings(
                     network=view.network.name,
                     network_id=view.network.id,
-                    aliases=(),
+                    aliases=tuple(told.get("aliases", ())),
                     ipv4_address=member.address,
                     ipv6_address="",
                     gateway="",

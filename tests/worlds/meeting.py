@@ -26,7 +26,7 @@ from netdiag.deployment.model.verdict import Cell, Verdict, Word
 from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.deployment.sources.compose import from_compose
-from netdiag.io.engine.live_deployment import Live, read_live
+from netdiag.io.engine.live_deployment import Live, OtherVantages, read_live
 from netdiag.io.network.observation import observe
 from netdiag.linux.netns import ProcessNamespace
 from netdiag.rules.declared import check_deployment, failing_to_start
@@ -101,7 +101,8 @@ def meet(lab: Lab, world: World, folder: Path, *, userland_proxy: bool, firewall
         wait_until_listening(stack)
         if world.stopped:
             stack.run_compose("kill", world.stopped)
-        live = read_live(host=lab.engine.docker_host, project=stack.project, netns=[lab.engine.record.lan_netns])
+        everywhere = OtherVantages(netns=(lab.engine.record.lan_netns,), everywhere=True)
+        live = read_live(host=lab.engine.docker_host, project=stack.project, vantages=everywhere)
         addresses = (*world.addresses, *_numbers(live, world))
         with ThreadPoolExecutor(_SAMPLE) as pool:
             sample = _Sample(live, stack, addresses, world.seed, pool)

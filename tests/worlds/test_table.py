@@ -18,7 +18,7 @@ from netdiag.deployment.model.vantage import VantageKind
 from netdiag.deployment.model.verdict import Cell
 from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.deployment.prediction.reachability import predict
-from netdiag.io.engine.live_deployment import read_live
+from netdiag.io.engine.live_deployment import OtherVantages, read_live
 from netdiag.io.network.observation import observe
 from tests.figures import Report
 from tests.lab.engine import HOST_ADDRESS
@@ -124,7 +124,8 @@ def _run(lab: Lab, commands: Iterable[str]) -> None:
 
 
 def _look(lab: Lab, stack: Stack, rows: Sequence[Row]) -> list[Seen]:
-    live = read_live(host=lab.engine.docker_host, project=stack.project, netns=[lab.engine.record.lan_netns])
+    everywhere = OtherVantages(netns=(lab.engine.record.lan_netns,), everywhere=True)
+    live = read_live(host=lab.engine.docker_host, project=stack.project, vantages=everywhere)
     names = {each.vantage.label: _name(each, routed=rows[0].vantage == ROUTED_LAN) for each in live.vantages}
     wanted = {row.vantage for row in rows}
     vantages = [each for each in live.vantages if names[each.vantage.label] in wanted]

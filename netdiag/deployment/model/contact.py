@@ -114,11 +114,56 @@ class NodeEndpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Meeting:
+    """One of several addresses of a name, and the member that has it, "" where none is known to.
+
+    `refuses` is one at which a client does not stay, but tries the next address.
+    """
+
+    member: str
+    ip: str | None
+    refuses: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameChoice:
+    """The addresses of a name that several members answer to.
+
+    librdkafka takes any of them. Java and Python take the first that the resolver gives: one of `first`, by member.
+    Where an address refuses, each of them goes on to another one. In words, `owners` has the name, and `clients` says
+    which client meets whom.
+    """
+
+    name: str
+    meetings: tuple[Meeting, ...]
+    first: tuple[str, ...]
+    owners: str = ""
+    clients: str = ""
+
+    @property
+    def first_met(self) -> tuple[str, ...]:
+        """Those of them that Java and Python meet: the first of the resolver's order that does not refuse."""
+        return tuple(name for name in self.first if name in self.members) or self.members
+
+    @property
+    def because(self) -> str:
+        """Who has the name, and who meets whom."""
+        return f'"{self.name}" leads to {self.owners}; {self.clients}'
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Those that a client stays at."""
+        return tuple(dict.fromkeys(one.member or one.ip or "" for one in self.meetings if not one.refuses))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
     """A broker answered. `node_id` or `cluster_id` of None is one that did not say who it is.
 
     `cluster_id` only serves comparison within one run: the real id when observed, the quorum when predicted.
-    `leaderless` are the topics with a partition that has no leader, where topics were asked for.
+    `leaderless` are the topics with a partition that has no leader, where topics were asked for. `member` is whose
+    listener it is, where that is known; `foreign` where that is neither asked about nor of a cluster that is. `choice`
+    are the addresses of the name where all others refuse.
     """
 
     node_id: int | None
@@ -128,6 +173,22 @@ class Answered:
     ip: str | None = None
     because: str = ""
     leaderless: tuple[str, ...] = ()
+    member: str = ""
+    foreign: bool = False
+    choice: NameChoice | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ambiguous:
+    """A name leads to members that have nothing to do with each other: the client decides which of them it meets."""
+
+    choice: NameChoice
+    ip: str | None = None
+
+    @property
+    def because(self) -> str:
+        """Who has the name, and who meets whom."""
+        return self.choice.because
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +208,7 @@ class Unknown:
     because: str
 
 
-Contact = Answered | Failed | Unknown
+Contact = Answered | Ambiguous | Failed | Unknown
 
 
 def unresolved(mechanism: Mechanism, because: str) -> Failed:

@@ -162,6 +162,7 @@ class Member:
     are those of its environment that have a value; `mounts` are the paths inside that come from outside,
     `storage` those of them whose source is known by a name; `editor` is None for what nobody can edit.
     `sockets` are the TCP sockets that listen in its namespace where they have been looked at, as (address, port).
+    `project` is the compose project that it belongs to, where it belongs to one.
     """
 
     name: str
@@ -181,6 +182,7 @@ class Member:
     published: tuple[PublishedPort, ...] = ()
     state: State = State.DECLARED
     container: str | None = None
+    project: str | None = None
     sockets: tuple[tuple[str, int], ...] | None = None
     editor: MemberEditor | None = field(default=None, repr=False, compare=False)
 
@@ -360,10 +362,21 @@ class Relay:
         return f"{self.program} in {self.member}" if self.member else f"{self.program} on the docker host"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What runs beside that which is asked about: it explains who holds a port or a name, and is never judged."""
+
+    brokers: tuple[Broker, ...] = ()
+    others: tuple[Member, ...] = ()
+
+
 # Without slots, so that what is looked up often is indexed once.
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Deployment:
     """Brokers, other members and networks, from files or from the engine.
+
+    The brokers, the others and the clients are what is asked about. Whoever looks up who has a name, an address or a
+    port finds the `surroundings`, too.
 
     `inactive_members` are the members whose profile is not switched on, of which nothing else here knows;
     `missing_services` are the services that others wait for and no file holds: the files are a part of something.
@@ -376,6 +389,7 @@ class Deployment:
     name: str | None
     brokers: tuple[Broker, ...]
     others: tuple[Member, ...] = ()
+    surroundings: Surroundings = field(default_factory=Surroundings)
     clients: tuple[KafkaClient, ...] = ()
     waiting: tuple[KafkaClient, ...] = ()
     relays: tuple[Relay, ...] = ()
@@ -404,42 +418,55 @@ class Deployment:
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
-        """Every member, brokers first."""
+        """Every member that is asked about, brokers first."""
         return (*(broker.member for broker in self.brokers), *self.others)
+
+    @cached_property
+    def all_brokers(self) -> tuple[Broker, ...]:
+        """Every broker, those of the surroundings last."""
+        return (*self.brokers, *self.surroundings.brokers)
+
+    @cached_property
+    def all_members(self) -> tuple[Member, ...]:
+        """Every member, those of the surroundings last."""
+        around = self.surroundings
+        return (*self.members, *(broker.member for broker in around.brokers), *around.others)
 
     @cached_property
     def by_name(self) -> Mapping[str, Member]:
         """The members by name."""
-        return {member.name: member for member in self.members}
+        return {member.name: member for member in self.all_members}
 
     @cached_property
     def owner_names(self) -> Mapping[str, str]:
         """For each member that shares another's network namespace, the name of the owner."""
-        called = {alias: m.name for m in self.members for alias in (m.container, m.service, m.name) if alias}
-        sharing = (m for m in self.members if m.mode is NetworkMode.SHARED)
+        # What is asked about comes last, and keeps the names that its surroundings have, too.
+        everyone = (*self.all_members[len(self.members) :], *self.members)
+        called = {alias: m.name for m in everyone for alias in (m.container, m.service, m.name) if alias}
+        sharing = (m for m in self.all_members if m.mode is NetworkMode.SHARED)
         return {m.name: called.get(m.shares_with or "", m.name) for m in sharing}
 
     @cached_property
     def members_by_network_name(self) -> Mapping[tuple[str, str], tuple[Member, ...]]:
         """Who answers to a name on a network, by (network, name)."""
-        return _grouped(((a.network, name), m) for m in self.members for a in m.attachments for name in a.names)
+        return _grouped(((a.network, name), m) for m in self.all_members for a in m.attachments for name in a.names)
 
     @cached_property
     def members_by_any_name(self) -> Mapping[str, tuple[Member, ...]]:
         """Who has a name, on whatever network or on none."""
-        return _grouped((name, m) for m in self.members for name in m.all_names)
+        return _grouped((name, m) for m in self.all_members for name in m.all_names)
 
     @cached_property
     def members_by_address(self) -> Mapping[str, tuple[tuple[Member, Attachment], ...]]:
         """Who has an address that is known."""
-        return _grouped((address, (m, a)) for m in self.members for a in m.attachments for address in a.addresses)
+        return _grouped((address, (m, a)) for m in self.all_members for a in m.attachments for address in a.addresses)
 
     @cached_property
     def publishers_by_port(self) -> Mapping[int, tuple[tuple[Member, PublishedPort], ...]]:
         """Who publishes a TCP port of the docker host, running or not."""
         return _grouped(
             (port.published, (member, port))
-            for member in self.members
+            for member in self.all_members
             for port in member.published
             if port.published is not None and port.protocol == "tcp"
         )
@@ -447,14 +474,14 @@ class Deployment:
     @cached_property
     def host_mode_members(self) -> tuple[Member, ...]:
         """The members that use the docker host's own network namespace."""
-        return tuple(member for member in self.members if member.mode is NetworkMode.HOST)
+        return tuple(member for member in self.all_members if member.mode is NetworkMode.HOST)
 
     @cached_property
     def listeners_by_port(self) -> Mapping[tuple[str, int], tuple[tuple[Broker, ListenerEntry], ...]]:
         """The listeners in a network namespace, by (name of its owner, port)."""
         return _grouped(
             ((self.owner_names.get(broker.name, broker.name), entry.endpoint.port), (broker, entry))
-            for broker in self.brokers
+            for broker in self.all_brokers
             for entry in broker.config.listeners
         )
 
@@ -477,12 +504,12 @@ class Deployment:
     @cached_property
     def broker_owners(self) -> frozenset[str]:
         """The names of the members whose network namespace a broker is in."""
-        return frozenset(self.owner_names.get(broker.name, broker.name) for broker in self.brokers)
+        return frozenset(self.owner_names.get(broker.name, broker.name) for broker in self.all_brokers)
 
     @cached_property
     def unknown_owners(self) -> frozenset[str]:
         """Those of them where a broker has listeners that nobody here can know."""
-        unknown = (broker.name for broker in self.brokers if broker.config.is_unknown("listeners"))
+        unknown = (broker.name for broker in self.all_brokers if broker.config.is_unknown("listeners"))
         return frozenset(self.owner_names.get(name, name) for name in unknown)
 
     def broker(self, name: str) -> Broker | None:

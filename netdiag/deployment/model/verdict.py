@@ -2,14 +2,26 @@
 
 Hop 1 is the contact with the bootstrap address, hop 2 the contact with every endpoint that its answer names.
 All usable is `ok`, some is `partial k/n`; none usable takes the first of wrong-broker, not-kafka, tls, sasl that
-any endpoint gave, else the reason of the lowest node id.
+any endpoint gave, else the reason of the lowest node id. A name that leads to brokers of different clusters makes a
+cell `ambiguous`, whatever else there is. A bootstrap address at which a broker answers that is not asked about is
+`wrong-broker` at the first hop.
 """
 
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import assert_never
 
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.deployment.model.contact import (
+    Address,
+    Ambiguous,
+    Answered,
+    Contact,
+    Failed,
+    NameChoice,
+    NodeEndpoint,
+    Reason,
+    Unknown,
+)
 from netdiag.values import dataclass
 
 NO_BROKERS = "no-brokers"
@@ -26,6 +38,7 @@ class Word(StrEnum):
     NOT_KAFKA = "not-kafka"
     TLS = "tls"
     SASL = "sasl"
+    AMBIGUOUS = "ambiguous"
     UNKNOWN = "unknown"
 
 
@@ -62,6 +75,13 @@ class Verdict:
         """Whether a client works here."""
         return self.word is Word.OK
 
+    @property
+    def choices(self) -> tuple[NameChoice, ...]:
+        """The names on the way that several members answer to, each once."""
+        contacts = (self.bootstrap, *(one.contact for one in self.endpoints))
+        found = (one.choice for one in contacts if isinstance(one, Answered | Ambiguous) and one.choice)
+        return tuple({choice.name: choice for choice in found}.values())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
@@ -94,6 +114,10 @@ def weigh(bootstrap: Contact, ask: Callable[[Answered], tuple[EndpointOutcome, .
             return _bootstrap_failed(bootstrap)
         case Unknown():
             return Verdict(word=Word.UNKNOWN, bootstrap=bootstrap)
+        case Ambiguous():
+            return Verdict(word=Word.AMBIGUOUS, bootstrap=bootstrap)
+        case Answered(foreign=True):
+            return Verdict(word=Word.WRONG_BROKER, bootstrap=bootstrap)
         case Answered():
             return _weigh(bootstrap, ask(bootstrap))
         case _:
@@ -120,6 +144,10 @@ def _outcome(endpoint: NodeEndpoint, contact: Contact, bootstrap: Answered) -> s
             return contact.reason.value
         case Unknown():
             return Word.UNKNOWN.value
+        case Ambiguous():
+            return Word.AMBIGUOUS.value
+        case Answered(foreign=True):
+            return Word.WRONG_BROKER.value
         case Answered():
             same_cluster = contact.cluster_id is None or bootstrap.cluster_id in (None, contact.cluster_id)
             right = same_cluster and contact.node_id in (None, endpoint.node_id)
@@ -139,8 +167,9 @@ def _weigh(bootstrap: Answered, outcomes: tuple[EndpointOutcome, ...]) -> Verdic
 
     if not outcomes:
         return verdict(Word.ADVERTISED, NO_BROKERS)
-    if Word.UNKNOWN.value in words:
-        return verdict(Word.UNKNOWN)
+    for word in (Word.AMBIGUOUS, Word.UNKNOWN):
+        if word.value in words:
+            return verdict(word)
     if reached:
         return verdict(Word.OK if reached == advertised else Word.PARTIAL)
     for word in (Word.WRONG_BROKER, Word.NOT_KAFKA, Word.TLS, Word.SASL):

@@ -5,13 +5,12 @@ from dataclasses import field, replace
 from datetime import datetime
 
 from netdiag.deployment.clients import accepting_listener
-from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.contact import Address, Contact
 from netdiag.deployment.model.deployment import Broker, Deployment, Member
 from netdiag.deployment.model.vantage import Vantage, VantageKind, client_networks
 from netdiag.deployment.model.verdict import Cell
 from netdiag.deployment.prediction.mesh import Mesh
 from netdiag.deployment.sources.declared_services import DeclaredServices
-from netdiag.deployment.sources.engine import member_names
 from netdiag.engine.container import Container, Status
 from netdiag.kafka.security import CertificateFault, ListenerSecurity, TrustAnchor, faults_of
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
@@ -70,6 +69,15 @@ class SecuredPort:
     member: str = ""
     listener: str = ""
     sight: ListenerSecurity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenName:
+    """What each address of a name gave at one port, where a name has several there; each contact has its `ip`."""
+
+    vantage: str
+    address: Address
+    contacts: tuple[Contact, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,39 +161,21 @@ def netns_vantage(name: str) -> LiveVantage:
     return LiveVantage(vantage=vantage, entrance=NamedNamespace(name=name))
 
 
-def container_vantages(deployment: Deployment, containers: Sequence[Container]) -> tuple[LiveVantage, ...]:
-    """Inside each running container, brokers first; an isolated controller is none."""
-    names = member_names(containers)
-    members = {member.name: member for member in deployment.members}
+def container_vantages(
+    deployment: Deployment, containers: Sequence[Container], names: Mapping[str, str]
+) -> tuple[LiveVantage, ...]:
+    """Inside each of the containers that runs, brokers first; an isolated controller is none. `names` are by id."""
     shared = frozenset(client_networks(deployment))
-    alive = [c for c in containers if c.state.has_process and names[c.id] in members]
+    alive = [c for c in containers if c.state.has_process]
     brokers = frozenset(broker.name for broker in deployment.brokers if broker.config.is_broker)
     ordered = sorted(alive, key=lambda c: names[c.id] not in brokers)
     return tuple(
         LiveVantage(
-            vantage=_vantage(members[names[c.id]], shared, broker=names[c.id] in brokers),
+            vantage=_vantage(deployment.by_name[names[c.id]], shared, broker=names[c.id] in brokers),
             entrance=ProcessNamespace(pid=c.state.pid, container_id=c.id),
         )
         for c in ordered
     )
-
-
-def unrelated_vantages(
-    everything: Sequence[Container], chosen: Sequence[Container], *, limit: int = 4
-) -> tuple[LiveVantage, ...]:
-    """Inside containers that share no network with the chosen ones: one for each set of networks, up to `limit`."""
-    taken = {c.id for c in chosen}
-    found: dict[tuple[str, ...], LiveVantage] = {}
-    for container in sorted(everything, key=lambda c: c.name):
-        networks = tuple(sorted(endpoint.network for endpoint in container.networks))
-        alone = not networks or set(networks) <= {"host", "none"}
-        if container.id in taken or alone or not container.state.has_process:
-            continue
-        label = f"container {container.name}"
-        vantage = Vantage(kind=VantageKind.OTHER_NETWORK, label=label, networks=networks)
-        entrance = ProcessNamespace(pid=container.state.pid, container_id=container.id)
-        found.setdefault(networks, LiveVantage(vantage=vantage, entrance=entrance))
-    return tuple(found.values())[:limit]
 
 
 def is_down(container: Container) -> bool:

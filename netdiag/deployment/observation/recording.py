@@ -26,7 +26,7 @@ from netdiag.deployment.model.contact import Address, Contact, NodeEndpoint, Unk
 from netdiag.deployment.model.platform import Platform
 from netdiag.deployment.model.vantage import Vantage
 from netdiag.deployment.model.verdict import Cell, judge
-from netdiag.deployment.observation.live_view import SecuredPort
+from netdiag.deployment.observation.live_view import SecuredPort, SeenName
 from netdiag.deployment.prediction.mesh import Mesh
 from netdiag.deployment.sources.declared_services import (
     DeclaredService,
@@ -284,9 +284,11 @@ class SeenCell:
 class Look:
     """One thing that was asked for, and all that was seen of it.
 
-    `kind` is "project" or "engine". `stopped` and `logs`, as in a LiveView, and `sockets` are by member name.
+    `kind` is "project" or "engine". `containers` are all of the engine, `asked` the ids of those that are asked about,
+    None for all. `stopped` and `logs`, as in a LiveView, and `sockets` are by member name.
     `vantages` and `addresses` span the matrix, which is None where there is none to show; `cells` hold what was
-    observed by a client that `speaks` this security protocol. `sources` are the files that may be shown.
+    observed by a client that `speaks` this security protocol, `names` what names gave that have several addresses.
+    `sources` are the files that may be shown.
     """
 
     name: str
@@ -294,6 +296,7 @@ class Look:
     failure: Failure | None = None
     project: str | None = None
     containers: tuple[Container, ...] = ()
+    asked: tuple[str, ...] | None = None
     networks: tuple[EngineNetwork, ...] = ()
     platform: Platform = field(default_factory=Platform)
     host_addresses: tuple[str, ...] = ()
@@ -303,6 +306,7 @@ class Look:
     vantages: tuple[Vantage, ...] = ()
     addresses: tuple[Address, ...] | None = None
     cells: tuple[SeenCell, ...] = ()
+    names: tuple[SeenName, ...] = ()
     speaks: str = "PLAINTEXT"
     security: tuple[SecuredPort, ...] = ()
     mesh: Mesh | None = None

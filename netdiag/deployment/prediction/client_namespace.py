@@ -282,7 +282,7 @@ def _resolve_literal(deployment: Deployment, literal: str) -> Resolution:
 
 def _all_addresses_known(deployment: Deployment, network: Network) -> bool:
     """Whether every address on a network is known: all that are on it run, and the engine has said where."""
-    there = [(m, a) for m in deployment.members for a in m.attachments if a.network == network.key]
+    there = [(m, a) for m in deployment.all_members for a in m.attachments if a.network == network.key]
     started = all(m.state is not State.DECLARED and (a.addresses or m.state is State.STOPPED) for m, a in there)
     return bool(there) and started and not network.external
 

@@ -12,17 +12,68 @@ from netdiag.deployment.prediction.sockets import Accepted
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images import redpanda
 from netdiag.kafka.listeners import ListenerEntry, is_loopback
+from netdiag.kafka.other_protocols import parse_connect
 
 
 def cluster_of(deployment: Deployment, broker: Broker) -> tuple[Broker, ...]:
-    """The brokers that share this one's quorum or ZooKeeper, itself included."""
+    """The brokers that share this one's quorum or ZooKeeper, itself included.
+
+    Projects made from one template have the same settings: their brokers are one cluster only where the addresses of
+    the quorum lead all of them to the same containers.
+    """
     key = cluster_key(broker)
-    return tuple(other for other in deployment.brokers if cluster_key(other) == key)
+    alike = tuple(other for other in deployment.all_brokers if cluster_key(other) == key)
+    if len({other.member.project for other in alike}) == 1:
+        return alike
+    quorum = quorum_members(deployment, broker)
+    return tuple(other for other in alike if other is broker or quorum_members(deployment, other) == quorum)
+
+
+def is_foreign(deployment: Deployment, broker: Broker) -> bool:
+    """Whether no broker of its cluster is asked about."""
+    asked = {one.name for one in deployment.brokers}
+    return broker.name not in asked and all(other.name not in asked for other in cluster_of(deployment, broker))
 
 
 def cluster_key(broker: Broker) -> tuple[Mode, str, str | None]:
     """What the brokers of one cluster have in common."""
     return (broker.config.mode, broker.config.quorum, broker.config.cluster_id)
+
+
+def quorum_members(deployment: Deployment, broker: Broker) -> frozenset[str]:
+    """The members that the addresses of a broker's quorum, ZooKeeper or seeds lead it to.
+
+    Of several that answer to a name, those are meant that belong to its own project. An address that leads to no member
+    stands for itself.
+    """
+    config, own = broker.config, broker.member
+    found: set[str] = set()
+    for node_id, host in _quorum_hosts(broker):
+        if is_loopback(host) or (config.is_controller and node_id is not None and node_id == config.node_id):
+            found.add(deployment.owner_names.get(own.name, own.name))
+            continue
+        called = [m for a in own.attachments for m in deployment.members_by_network_name.get((a.network, host), ())]
+        if own in called:
+            called = [own]
+        mine = [m for m in called if m.project == own.project] or called
+        found |= {m.name for m in mine} or {host}
+    return frozenset(found)
+
+
+def _quorum_hosts(broker: Broker) -> tuple[tuple[int | None, str], ...]:
+    config = broker.config
+    match config.mode:
+        case Mode.KRAFT if config.voters:
+            return tuple((node_id, host) for node_id, host, _ in config.voters)
+        case Mode.KRAFT:
+            servers = config.value("controller.quorum.bootstrap.servers") or ""
+            return tuple((None, server.strip().rpartition(":")[0]) for server in servers.split(",") if server.strip())
+        case Mode.ZOOKEEPER:
+            return tuple((None, host) for host, _ in parse_connect(config.value("zookeeper.connect") or ""))
+        case Mode.REDPANDA:
+            return tuple((None, host) for host in redpanda.hosts(config.value(redpanda.SEEDS)))
+        case Mode.UNDECIDED:
+            return ()
 
 
 def advertised_host(broker: Broker, entry: ListenerEntry) -> str | None:

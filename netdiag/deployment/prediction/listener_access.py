@@ -201,7 +201,7 @@ def names_by_address(deployment: Deployment) -> dict[str, str]:
     """
     names: dict[str, str] = {}
     claimed: set[str] = set()
-    for member in deployment.members:
+    for member in deployment.all_members:
         for address in _member_addresses(member):
             if names.setdefault(address, member.name) != member.name:
                 claimed.add(address)
@@ -215,7 +215,7 @@ def names_by_address(deployment: Deployment) -> dict[str, str]:
 
 def listening_addresses(deployment: Deployment) -> Iterator[ListeningAddress]:
     """Every address and port at which packets for a broker's port can be seen."""
-    for broker in deployment.brokers:
+    for broker in deployment.all_brokers:
         listeners = _listeners_by_port(broker)
         for address in _member_addresses(broker.member):
             for port, name in listeners.items():

@@ -7,7 +7,17 @@ still be cut.
 from collections.abc import Iterator
 from enum import StrEnum
 
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Mechanism, Reason, Unknown, timed_out
+from netdiag.deployment.model.contact import (
+    Address,
+    Ambiguous,
+    Answered,
+    Contact,
+    Failed,
+    Mechanism,
+    Reason,
+    Unknown,
+    timed_out,
+)
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.model.vantage import broker_vantage
 from netdiag.deployment.model.verdict import Word
@@ -79,7 +89,7 @@ def mesh_edges(deployment: Deployment) -> tuple[Edge, ...]:
 def edge_outcome(edge: Edge, contact: Contact) -> str:
     """What a contact is worth for an edge, in one word: "ok", "wrong-broker", a reason, "unknown"."""
     match contact:
-        case Unknown():
+        case Unknown() | Ambiguous():
             return Word.UNKNOWN.value
         case Failed():
             return Word.OK.value if contact.reason in _SECURED else contact.reason.value

@@ -23,8 +23,9 @@ from netdiag.deployment.prediction.client_namespace import (
     client_namespace,
     resolve,
 )
-from netdiag.deployment.prediction.cluster import is_informed, named_brokers
+from netdiag.deployment.prediction.cluster import is_foreign, is_informed, named_brokers
 from netdiag.deployment.prediction.connection import connect_from
+from netdiag.deployment.prediction.shared_names import NamedContact, member_in_words, met_by_name
 from netdiag.deployment.prediction.sockets import Accepted
 
 # After these a client tries the next address of a name at once.
@@ -64,6 +65,7 @@ class _Brokers:
         self._named: dict[tuple[str, str], tuple[NodeEndpoint, ...] | Unknown] = {}
         self._answers: dict[tuple[NodeEndpoint, ...], tuple[NodeEndpoint, ...]] = {}
         self._neighbours: dict[tuple[object, ...], Contact] = {}
+        self._foreign: dict[str, bool] = {}
 
     def contact(self, client: ClientNamespace, target: Target, port: int) -> Contact:
         """What one connection gives. Containers on the same networks get the same of a member that is none of them."""
@@ -74,6 +76,11 @@ class _Brokers:
         if key not in self._neighbours:
             self._neighbours[key] = _contact_at(self, connect_from(self.deployment, client, target, port))
         return self._neighbours[key]
+
+    def is_foreign(self, broker: Broker) -> bool:
+        if broker.name not in self._foreign:
+            self._foreign[broker.name] = is_foreign(self.deployment, broker)
+        return self._foreign[broker.name]
 
     def named(self, broker: Broker, listener: str) -> tuple[NodeEndpoint, ...] | Unknown:
         key = (broker.name, listener)
@@ -124,8 +131,10 @@ def _contact(answers: _Brokers, vantage: Vantage, namespace: ClientNamespace, ad
     contact = answers.contact(namespace, first, address.port)
     if not others:
         return contact
-    rest = (answers.contact(namespace, other, address.port) for other in others)
-    return _first_accepting(address, (contact, *rest))
+    contacts = (contact, *(answers.contact(namespace, other, address.port) for other in others))
+    members = (target.member if isinstance(target, MemberAddress) else None for target in resolution)
+    found = [NamedContact(member=m, ip=None, contact=c) for m, c in zip(members, contacts, strict=True)]
+    return met_by_name(deployment, namespace, address.host, found) or _first_accepting(address, contacts)
 
 
 def _first_accepting(address: Address, contacts: tuple[Contact, ...]) -> Contact:
@@ -166,14 +175,19 @@ def _contact_at(answers: _Brokers, delivery: Accepted | Failed | Unknown) -> Con
         because = f"listener {name} of {broker.name} is a KRaft controller listener, which does not serve clients"
         return Failed(reason=Reason.NOT_KAFKA, because=because, mechanism=Mechanism.CONTROLLER_LISTENER)
     brokers = answers.named(broker, name)
-    if isinstance(brokers, Unknown):
+    foreign = answers.is_foreign(broker)
+    if isinstance(brokers, Unknown) and not foreign:
         return brokers
+    who = member_in_words(answers.deployment, broker.name) if foreign else broker.name
+    through = "".join(f" through {relay}" for relay in delivery.relays)
     return Answered(
         node_id=broker.config.node_id,
         cluster_id=f"{broker.config.quorum} {broker.config.cluster_id or ''}",
-        brokers=brokers,
+        brokers=brokers if isinstance(brokers, tuple) else (),
         listener=name,
-        because=f"{broker.name} answers on {name}{''.join(f' through {relay}' for relay in delivery.relays)}",
+        because=f"{who} answers {'there' if foreign else f'on {name}'}{through}",
+        member=broker.name,
+        foreign=foreign,
     )
 
 

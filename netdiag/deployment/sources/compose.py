@@ -169,6 +169,7 @@ def _member(project: Project, service: Service) -> Member:
             for port in service.ports
         ),
         container=service.container_name.value if service.container_name else None,
+        project=project.name,
         editor=ComposeServiceEditor(project, service),
     )
 

@@ -1,12 +1,10 @@
 """A deployment from running containers: the same values that compose files give, as they are in force.
 
-`select` picks the containers that belong to the question; `from_engine` makes the deployment of them. A member is
-called by its compose service where that name is unique, else by its container.
+A member is called by its compose service where that name is unique, else by its container.
 """
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from netdiag.deployment.model.deployment import (
@@ -21,6 +19,7 @@ from netdiag.deployment.model.deployment import (
     NetworkMode,
     PublishedPort,
     State,
+    Surroundings,
 )
 from netdiag.deployment.model.platform import Platform
 from netdiag.deployment.sources.client_settings import bootstraps_in_variables
@@ -32,7 +31,7 @@ from netdiag.kafka.images.reference import ImageFamily, Sign, parse_image, sign_
 from netdiag.kafka.images.settings import Launch
 from netdiag.linux.sockets import ListeningSocket
 
-_NO_NETWORKS = ("host", "none")
+NO_NETWORKS = ("host", "none")
 
 
 class ContainerValue(DeclaredValue):
@@ -53,55 +52,36 @@ class ContainerValue(DeclaredValue):
         return None
 
 
-def select(
-    containers: Iterable[Container], *, project: str | None = None, names: Sequence[str] = ()
-) -> tuple[Container, ...]:
-    """The containers of a compose project, or those named, and every other one that shares a network with them.
-
-    Without project and names: all. A name is a container's name, or its id from the first digits on.
-    """
-    everything = tuple(containers)
-    if project is None and not names:
-        return everything
-    chosen = [c for c in everything if (project is not None and c.project == project) or _is_named(c, names)]
-    networks = {e.network for c in chosen for e in c.networks if e.network not in _NO_NETWORKS}
-    identifiers = {c.id for c in chosen}
-    return tuple(c for c in everything if c.id in identifiers or any(e.network in networks for e in c.networks))
-
-
-def projects_of(containers: Iterable[Container], *, project: str | None, compose_file: str | None) -> tuple[str, ...]:
-    """The compose projects that are meant: those started from this very file, else the one of that name.
-
-    The file comes first because `docker compose -p` may have given its project any name.
-    """
-    everything = tuple(containers)
-    started = {c.project for c in everything if compose_file in c.compose_files and c.project}
-    return tuple(sorted(started)) or tuple({c.project for c in everything if c.project and c.project == project})
-
-
 def from_engine(
     containers: Sequence[Container],
     networks: Iterable[EngineNetwork],
     *,
+    asked: Collection[str] | None = None,
     name: str | None = None,
     host_addresses: tuple[str, ...] = (),
     platform: Platform | None = None,
     sockets: Mapping[str, Sequence[ListeningSocket]] | None = None,
 ) -> Deployment:
-    """The deployment of these containers. `name` is the compose project's, where there is one.
+    """The deployment of those containers that are `asked` about, all if None; the others are its surroundings.
 
-    `sockets` are those that listen, by member, for members that could be looked into.
+    `name` is the compose project's, where there is one. `sockets` are those that listen, by member, for members that
+    could be looked into.
     """
     known = {network.name: _network(network) for network in networks}
-    names = member_names(containers)
-    members = {c.id: _with_sockets(_member(c, names, known), sockets or {}) for c in containers}
-    brokers = [c for c in containers if runs_kafka(c)]
-    found = with_clusters([_broker(c, members[c.id]) for c in brokers])
-    others = [c for c in containers if not runs_kafka(c)]
+    names = member_names(containers, asked)
+    members = {c.id: _with_sockets(_member(c, names, known), (sockets or {}).get(names[c.id])) for c in containers}
+    inside = [c for c in containers if asked is None or c.id in asked]
+    around = [c for c in containers if asked is not None and c.id not in asked]
+    kafka = {c.id for c in containers if runs_kafka(c)}
+    others = [c for c in inside if c.id not in kafka]
     return Deployment(
         name=name,
-        brokers=found,
+        brokers=with_clusters([_broker(c, members[c.id]) for c in inside if c.id in kafka]),
         others=tuple(members[c.id] for c in others),
+        surroundings=Surroundings(
+            brokers=with_clusters([_broker(c, members[c.id]) for c in around if c.id in kafka]),
+            others=tuple(members[c.id] for c in around if c.id not in kafka),
+        ),
         clients=tuple(client for c in others for client in _clients(c, members[c.id])),
         networks=known,
         host_addresses=host_addresses,
@@ -109,15 +89,26 @@ def from_engine(
     )
 
 
-def member_names(containers: Iterable[Container]) -> Mapping[str, str]:
-    """What each container is called as a member, by container id."""
+def member_names(containers: Iterable[Container], asked: Collection[str] | None = None) -> Mapping[str, str]:
+    """What each container is called as a member, by container id; those of the surroundings by their own names.
+
+    A container may be called as a service is that is asked about: then its project or its id stands behind its name.
+    """
     everything = tuple(containers)
-    services = Counter(c.service for c in everything if c.service)
-    taken = {c.name for c in everything}
-    return {
+    inside = [c for c in everything if asked is None or c.id in asked]
+    services = Counter(c.service for c in inside if c.service)
+    taken = {c.name for c in inside}
+    named = {
         c.id: c.service if c.service and services[c.service] == 1 and c.service not in taken - {c.name} else c.name
-        for c in everything
+        for c in inside
     }
+    given = frozenset(named.values())
+    around = (c for c in everything if c.id not in named)
+    return {**named, **{c.id: c.name if c.name not in given else _told_apart(c) for c in around}}
+
+
+def _told_apart(container: Container) -> str:
+    return f"{container.name} ({container.project or container.short_id})"
 
 
 def runs_kafka(container: Container) -> bool:
@@ -132,14 +123,6 @@ def runs_kafka(container: Container) -> bool:
 def _sign(container: Container, command: str) -> Sign | None:
     is_published = bool(container.requested_ports)
     return sign_of_broker(container.image, command, container.environment, is_published=is_published)
-
-
-def _is_named(container: Container, names: Sequence[str]) -> bool:
-    return any(name.removeprefix("/") == container.name or _is_id(name, container.id) for name in names)
-
-
-def _is_id(name: str, identifier: str) -> bool:
-    return re.fullmatch(r"[0-9a-f]{4,64}", name) is not None and identifier.startswith(name)
 
 
 def _network(network: EngineNetwork) -> Network:
@@ -213,12 +196,12 @@ def _member(container: Container, names: Mapping[str, str], networks: Mapping[st
         published=_published(container.name, _bindings_in_force(container, alive=alive)),
         state=state,
         container=container.name,
+        project=container.project,
     )
 
 
-def _with_sockets(member: Member, sockets: Mapping[str, Sequence[ListeningSocket]]) -> Member:
-    found = sockets.get(member.name)
-    return member if found is None else replace(member, sockets=tuple((s.address, s.port) for s in found))
+def _with_sockets(member: Member, sockets: Sequence[ListeningSocket] | None) -> Member:
+    return member if sockets is None else replace(member, sockets=tuple((s.address, s.port) for s in sockets))
 
 
 def _state(state: ContainerState) -> State:
@@ -258,7 +241,7 @@ def _mode(
 
 def _attachments(container: Container, networks: Mapping[str, Network]) -> tuple[Attachment, ...]:
     """The networks in the engine's order: internal ones last, then by name."""
-    endpoints = [e for e in container.networks if e.network not in _NO_NETWORKS]
+    endpoints = [e for e in container.networks if e.network not in NO_NETWORKS]
 
     def order(endpoint: EndpointSettings) -> tuple[bool, str]:
         network = networks.get(endpoint.network)

@@ -134,9 +134,10 @@ def with_clusters(brokers: Sequence[Broker]) -> tuple[Broker, ...]:
     group = {node.name: node.name for node in nodes}
     for node in nodes:
         for seed in redpanda.hosts(node.config.value(redpanda.SEEDS)):
-            for other in nodes:
-                if seed in other.member.all_names or seed in other.member.hostnames:
-                    group = {name: group[node.name] if g == group[other.name] else g for name, g in group.items()}
+            called = [n for n in nodes if seed in n.member.all_names or seed in n.member.hostnames]
+            # Of nodes of several projects with that name, its own project's is meant.
+            for other in [n for n in called if n.member.project == node.member.project] or called:
+                group = {name: group[node.name] if g == group[other.name] else g for name, g in group.items()}
     taken = {node.config.node_id for node in nodes}
     free = iter(number for number in range(2 * len(nodes)) if number not in taken)
     numbered = {

@@ -5,7 +5,7 @@
 
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -21,9 +21,17 @@ from netdiag.deployment.observation.live_view import (
     log_tail,
     netns_vantage,
     stopped_container,
-    unrelated_vantages,
 )
-from netdiag.deployment.sources.engine import from_engine, member_names, projects_of, runs_kafka, select
+from netdiag.deployment.scope import (
+    Scope,
+    named,
+    one_of_each_network,
+    projects_of,
+    scope_of,
+    scopes_of,
+    sharing_a_network,
+)
+from netdiag.deployment.sources.engine import from_engine, member_names, runs_kafka
 from netdiag.engine.container import Container, EngineNetwork
 from netdiag.errors import InputError, NetdiagError
 from netdiag.io.engine.address import EngineAddress, find_engine
@@ -42,16 +50,37 @@ from netdiag.values import dataclass
 # Of the network namespace that reads it; absent where br_netfilter is not loaded.
 _BRIDGE_FILTER = "/proc/sys/net/bridge/bridge-nf-call-iptables"
 
+# Of the containers that share no network with what is asked about; all of them get the same.
+_MOST_ELSEWHERE = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherVantages:
+    """Where to look from beside the docker host and the containers that are asked about.
+
+    `netns` are namespaces that `ip netns` lists, `containers` those of the surroundings, by name. `everywhere` stands
+    for all that share a network with what is asked about, and a few of those that do not.
+    """
+
+    netns: tuple[str, ...] = ()
+    containers: tuple[str, ...] = ()
+    everywhere: bool = False
+
+
+NO_OTHERS = OtherVantages()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """What runs. `sockets`, `stopped` and `logs` (the ends of those of stopped brokers) are by member name.
+    """What runs: `containers` are all of the engine, of which `scope` is asked about.
 
-    `skipped` are vantages that cannot be taken from here.
+    `sockets`, `stopped` and `logs` (the ends of those of stopped brokers) are by member name; `skipped` are vantages
+    that cannot be taken from here.
     """
 
     address: EngineAddress
     version: EngineVersion
+    scope: Scope
     containers: tuple[Container, ...]
     deployment: Deployment
     vantages: tuple[LiveVantage, ...]
@@ -62,13 +91,37 @@ class Live:
     networks: tuple[EngineNetwork, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What the engine says."""
+
+    address: EngineAddress
+    version: EngineVersion
+    machine: EngineHost
+    containers: tuple[Container, ...]
+    networks: tuple[EngineNetwork, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Machine:
+    """What the engine says, and what its machine shows; `sockets` and `logs` are by container id."""
+
+    said: _Said
+    kernel: SameKernel | OtherKernel
+    docker_host: LiveVantage
+    platform: Platform
+    host_addresses: tuple[str, ...]
+    sockets: Mapping[str, tuple[ListeningSocket, ...]]
+    logs: Mapping[str, tuple[str, ...]]
+
+
 def read_live(
     *,
     host: str | None = None,
     project: str | None = None,
     compose_file: str | None = None,
     names: Sequence[str] = (),
-    netns: Sequence[str] = (),
+    vantages: OtherVantages = NO_OTHERS,
     environment: Mapping[str, str] | None = None,
     home: Path | None = None,
 ) -> Live:
@@ -78,45 +131,98 @@ def read_live(
 
     EngineError when the engine cannot be asked, InputError when nothing has that name.
     """
-    address = find_engine(host, os.environ if environment is None else environment, home or Path.home())
+
+    def scopes(said: _Said) -> tuple[Scope, ...]:
+        meant = _project(said.containers, project, compose_file)
+        _must_exist(said.containers, names)
+        return (scope_of(said.containers, said.networks, project=meant, names=names),)
+
+    said_by = os.environ if environment is None else environment
+    (live,) = _read(scopes, vantages, find_engine(host, said_by, home or Path.home()))
+    return live
+
+
+def read_every_cluster(*, host: str | None = None, vantages: OtherVantages = NO_OTHERS) -> tuple[Live, ...]:
+    """Everything that runs on the engine that is meant, one after the other for each cluster and project."""
+
+    def scopes(said: _Said) -> tuple[Scope, ...]:
+        return scopes_of(said.containers, said.networks)
+
+    return _read(scopes, vantages, find_engine(host, os.environ, Path.home()))
+
+
+def _read(
+    scopes: Callable[[_Said], tuple[Scope, ...]], others: OtherVantages, address: EngineAddress
+) -> tuple[Live, ...]:
     with connect(address) as engine:
-        version, machine = engine.version(), engine.host()
-        everything, networks = engine.containers(), engine.networks()
-        project = _project(everything, project, compose_file)
-        chosen = select(everything, project=project, names=names)
-        _must_exist(everything, names)
-        logs = {c.id: engine.log(c) for c in chosen if runs_kafka(c) and is_down(c)}
-    reasons = {c.id: stopped_container(c, logs[c.id]) for c in chosen if c.id in logs}
-    kernel = locate(address, everything)
-    host_vantage = _docker_host(kernel)
-    called = member_names(chosen)
-    sockets = _sockets(chosen, called) if isinstance(kernel, SameKernel) else {}
+        said = _Said(
+            address=address,
+            version=engine.version(),
+            machine=engine.host(),
+            containers=tuple(engine.containers()),
+            networks=tuple(engine.networks()),
+        )
+        found = scopes(said)
+        _must_exist(said.containers, others.containers)
+        wanted = frozenset[str]().union(*(scope.asked for scope in found))
+        logs = {c.id: engine.log(c) for c in said.containers if c.id in wanted and runs_kafka(c) and is_down(c)}
+    kernel = locate(address, said.containers)
+    docker_host = _docker_host(kernel)
+    machine = _Machine(
+        said=said,
+        kernel=kernel,
+        docker_host=docker_host,
+        platform=read_platform(said.version, said.machine, kernel, docker_host, said.containers),
+        host_addresses=_addresses(docker_host, said.networks),
+        sockets=_sockets(said.containers) if isinstance(kernel, SameKernel) else {},
+        logs=logs,
+    )
+    return tuple(_live(machine, scope, others) for scope in found)
+
+
+def _live(machine: _Machine, scope: Scope, others: OtherVantages) -> Live:
+    said = machine.said
+    called = member_names(said.containers, scope.asked)
+    sockets = {called[identifier]: found for identifier, found in machine.sockets.items()}
     deployment = from_engine(
-        chosen,
-        networks,
-        name=project,
-        host_addresses=_addresses(host_vantage, networks),
-        platform=read_platform(version, machine, kernel, host_vantage, everything),
+        said.containers,
+        said.networks,
+        asked=scope.asked,
+        name=scope.project,
+        host_addresses=machine.host_addresses,
+        platform=machine.platform,
         sockets=sockets,
     )
-    inside = (*container_vantages(deployment, chosen), *unrelated_vantages(everything, chosen))
-    named = tuple(netns_vantage(name) for name in netns)
+    logs = {identifier: lines for identifier, lines in machine.logs.items() if identifier in scope.asked}
+    stopped = {called[c.id]: stopped_container(c, logs[c.id]) for c in said.containers if c.id in logs}
+    inside = container_vantages(deployment, _entered(said.containers, scope, others), called)
     outside: tuple[SkippedVantage, ...] = ()
-    if isinstance(kernel, OtherKernel):
-        outside = tuple(SkippedVantage(vantage=each.vantage, because=kernel.because) for each in inside)
+    if isinstance(machine.kernel, OtherKernel):
+        outside = tuple(SkippedVantage(vantage=each.vantage, because=machine.kernel.because) for each in inside)
         inside = ()
     return Live(
-        address=address,
-        version=version,
-        containers=chosen,
+        address=said.address,
+        version=said.version,
+        scope=scope,
+        containers=said.containers,
         deployment=deployment,
-        vantages=(host_vantage, *inside, *named),
+        vantages=(machine.docker_host, *inside, *(netns_vantage(name) for name in others.netns)),
         skipped=outside,
-        stopped={called[identifier]: reason for identifier, reason in reasons.items()},
-        networks=tuple(networks),
+        stopped=stopped,
+        networks=said.networks,
         logs={called[identifier]: log_tail(lines) for identifier, lines in logs.items()},
         sockets=sockets,
     )
+
+
+def _entered(containers: Sequence[Container], scope: Scope, others: OtherVantages) -> tuple[Container, ...]:
+    """The containers to look from: those asked about, and what else is wanted of their surroundings."""
+    wanted = {c.id for c in named(containers, others.containers)}
+    if others.everywhere:
+        near = {c.id for c in sharing_a_network(containers, scope.asked)}
+        far = one_of_each_network(c for c in containers if c.id not in scope.asked | near)
+        wanted |= near | {c.id for c in far[:_MOST_ELSEWHERE]}
+    return tuple(c for c in containers if c.id in scope.asked | wanted)
 
 
 def _project(containers: Sequence[Container], project: str | None, compose_file: str | None) -> str | None:
@@ -130,14 +236,14 @@ def _project(containers: Sequence[Container], project: str | None, compose_file:
         raise InputError("the engine has no container of this compose project", where=where, hint=hint)
     if len(found) > 1:
         names = ", ".join(found)
-        hint = "name its containers with --container"
+        hint = "name one of them with -p"
         raise InputError(f"several projects were started from this file: {names}", where=where, hint=hint)
     return found[0]
 
 
 def _must_exist(containers: Sequence[Container], names: Sequence[str]) -> None:
     for name in names:
-        if not select(containers, names=[name]):
+        if not named(containers, [name]):
             raise InputError("no container has this name", where=name, hint="list them with `docker ps -a`")
 
 
@@ -158,14 +264,14 @@ def _addresses(docker_host: LiveVantage, networks: Sequence[EngineNetwork]) -> t
         return ()
 
 
-def _sockets(containers: Sequence[Container], called: Mapping[str, str]) -> dict[str, tuple[ListeningSocket, ...]]:
+def _sockets(containers: Sequence[Container]) -> dict[str, tuple[ListeningSocket, ...]]:
     """The listening sockets of each running container; its view of /proc/net is readable for everybody."""
     found: dict[str, tuple[ListeningSocket, ...]] = {}
     for container in containers:
         pid = container.state.pid
         if container.state.has_process and is_process_of(pid, container.id):
             tables = (read_proc(pid, f"net/{name}") for name in ("tcp", "tcp6"))
-            found[called[container.id]] = tuple(sorted(s for table in tables for s in parse_listening(table)))
+            found[container.id] = tuple(sorted(s for table in tables for s in parse_listening(table)))
     return found
 
 

@@ -16,7 +16,7 @@ from dataclasses import field, replace
 
 from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Reason
 from netdiag.deployment.model.verdict import Cell, judge
-from netdiag.deployment.observation.live_view import LiveVantage, SecuredPort, SkippedVantage
+from netdiag.deployment.observation.live_view import LiveVantage, SecuredPort, SeenName, SkippedVantage
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh, contact_between_members
 from netdiag.errors import MissingRight, NetdiagError
 from netdiag.io.kernel.netns import open_namespace
@@ -42,7 +42,7 @@ class Observed:
     """The cells in the order of vantages and addresses, the vantages that were impossible, and what else to know.
 
     `mesh` holds the edges that were asked for, as they were seen. `security` is what endpoints told where another than
-    a plaintext client is asked for, each once for every name.
+    a plaintext client is asked for, each once for every name. `names` are the names that have several addresses.
     """
 
     cells: tuple[Cell, ...]
@@ -50,6 +50,7 @@ class Observed:
     notes: tuple[str, ...] = ()
     mesh: Mesh = field(default_factory=Mesh)
     security: tuple[SecuredPort, ...] = ()
+    names: tuple[SeenName, ...] = ()
 
 
 def observe(
@@ -87,12 +88,20 @@ def observe(
         security: list[SecuredPort] = []
         cells: list[Cell] = []
         seen: list[Edge] = []
+        shared: list[SeenName] = []
         # Not as the coroutine's result: asyncio.run makes a text of that when it puts the signal handler back.
         looking = _Looking(timeout=timeout, sockets=sockets, client=client, warn_days=warn_days, topics=topics)
-        asyncio.run(_look(places, tuple(dict.fromkeys(addresses)), looking, cells, edges, seen, security))
+        asyncio.run(_look(places, tuple(dict.fromkeys(addresses)), looking, cells, edges, seen, security, shared))
     reasons = {item.vantage.member: item.because for item in skipped if item.vantage.member}
     mesh = mesh_of(seen, _inside(places), reasons)
-    return Observed(cells=tuple(cells), skipped=tuple(skipped), notes=tuple(notes), mesh=mesh, security=tuple(security))
+    return Observed(
+        cells=tuple(cells),
+        skipped=tuple(skipped),
+        notes=tuple(notes),
+        mesh=mesh,
+        security=tuple(security),
+        names=tuple(shared),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +127,7 @@ async def _look(
     edges: Sequence[Edge],
     seen: list[Edge],
     security: list[SecuredPort],
+    shared: list[SeenName],
 ) -> None:
     deadline = asyncio.get_running_loop().time() + looking.timeout + _EXTRA
     prober = Prober(
@@ -132,7 +142,28 @@ async def _look(
     along, *_ = await asyncio.gather(look_along(prober, _inside(places), edges), *contacts)
     seen += along or ()
     cells += [_cell(prober, each, place, address) for each, place in places for address in addresses]
+    shared += await _shared_names(prober, places, cells)
     security += _security(await prober.sights(), places)
+
+
+async def _shared_names(
+    prober: Prober, places: Sequence[tuple[LiveVantage, Place]], cells: Sequence[Cell]
+) -> list[SeenName]:
+    """What each address gives of the names that have several, at bootstrap addresses and advertised endpoints."""
+    by_label = {each.vantage.label: place for each, place in places}
+    asked = {
+        (cell.vantage, address)
+        for cell in cells
+        if cell.observed is not None
+        for address in (cell.bootstrap, *(one.endpoint.address for one in cell.observed.endpoints))
+    }
+    ordered = sorted(asked)
+    found = await asyncio.gather(*(prober.each_address(by_label[label], address) for label, address in ordered))
+    return [
+        SeenName(vantage=label, address=address, contacts=contacts)
+        for (label, address), contacts in zip(ordered, found, strict=True)
+        if contacts
+    ]
 
 
 def _security(

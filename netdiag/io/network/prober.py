@@ -13,7 +13,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequen
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.deployment.model.contact import (
+    Address,
+    Ambiguous,
+    Answered,
+    Contact,
+    Failed,
+    NodeEndpoint,
+    Reason,
+    Unknown,
+)
 from netdiag.io.kernel.netns import Namespace
 from netdiag.io.network.client_handshake import Speaker, TrustedAsItIs
 from netdiag.io.network.connection import Target, connect, connect_failure
@@ -96,6 +105,18 @@ class Prober:
         contact = await self.contact(place, bootstrap)
         if isinstance(contact, Answered):
             await asyncio.gather(*(self._second_hop(place, endpoint) for endpoint in contact.brokers))
+
+    async def each_address(self, place: Place, address: Address) -> tuple[Contact, ...]:
+        """What each address of a name gives, where it has several; nothing where it has one."""
+        resolution = await self._resolve(place, address.host)
+        if isinstance(resolution, Unresolved) or len(resolution.addresses) < 2:
+            return ()
+        numbers = [Address(host=ip, port=address.port) for ip in resolution.addresses]
+        contacts = await asyncio.gather(*(self.contact(place, number) for number in numbers))
+        return tuple(
+            contact if isinstance(contact, Unknown) or contact.ip else replace(contact, ip=number.host)
+            for contact, number in zip(contacts, numbers, strict=True)
+        )
 
     async def contact(self, place: Place, address: Address, expected_node_id: int | None = None) -> Contact:
         """What contacting the address gives; asked for again, the same answer."""
@@ -382,4 +403,6 @@ def furthest(failed: Sequence[Contact]) -> Contact:
 
     best = min(failed, key=progress)
     others = [c.because for c in failed if c is not best]
-    return replace(best, because="; ".join((best.because, *others))) if others else best
+    if not others or isinstance(best, Ambiguous):
+        return best
+    return replace(best, because="; ".join((best.because, *others)))

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from netdiag.deployment.prediction.listener_access import listener_ports
-from netdiag.deployment.sources.engine import from_engine, member_names, projects_of, runs_kafka, select
+from netdiag.deployment.scope import projects_of, scope_of, sharing_a_network
+from netdiag.deployment.sources.engine import from_engine, member_names, runs_kafka
 from netdiag.engine.container import Container, EngineNetwork
 from netdiag.errors import InputError
 from netdiag.io.engine.address import find_engine
@@ -56,8 +57,10 @@ class Running:
             project = next(iter(projects_of(self.containers, project=project, compose_file=file)), project)
         called = member_names(self.containers)
         full = [c.name for c in self.containers if {c.name, called[c.id], c.service} & set(names)]
-        chosen = select(self.containers, project=project, names=[*names, *full])
-        return listener_ports(from_engine(chosen, self.networks, name=project))
+        asked = scope_of(self.containers, self.networks, project=project, names=[*names, *full]).asked
+        if names:
+            asked |= {c.id for c in sharing_a_network(self.containers, asked)}
+        return listener_ports(from_engine(self.containers, self.networks, asked=asked, name=project))
 
     def _spot(self, container: Container, called: str) -> Spot:
         where = f"container {container.name!r}"

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from netdiag.deployment.model.contact import Answered, Contact, Failed, Mechanism
+from netdiag.deployment.model.contact import Answered, Contact, Failed, Mechanism, NameChoice
 from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Verdict, Word
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.patterns import regex
@@ -84,6 +84,7 @@ def _cell(matrix: Matrix, cell: Cell) -> dict[str, Any]:
         "predicted": _verdict(cell.predicted),
         "observed": _verdict(cell.observed),
         "endpoints": _endpoints(cell),
+        "names": _names(cell),
         "agrees": cell.agrees,
     }
 
@@ -98,6 +99,21 @@ def _verdict(verdict: Verdict | None) -> dict[str, Any] | None:
         "advertised": verdict.advertised,
         "because": redacted(verdict.bootstrap.because) or None,
         "mechanism": _mechanism(verdict.bootstrap),
+    }
+
+
+def _names(cell: Cell) -> list[dict[str, Any]]:
+    verdict = cell.observed or cell.predicted
+    return [_name(choice) for choice in verdict.choices] if verdict else []
+
+
+def _name(choice: NameChoice) -> dict[str, Any]:
+    return {
+        "name": choice.name,
+        "addresses": [{"container": m.member or None, "ip": m.ip, "refuses": m.refuses} for m in choice.meetings],
+        "librdkafka": list(choice.members),
+        "resolver_order": list(choice.first_met),
+        "because": choice.because,
     }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import assert_never
 
-from netdiag.deployment.model.contact import Address, Answered, Failed, Unknown
+from netdiag.deployment.model.contact import Address, Ambiguous, Answered, Failed, Unknown
 from netdiag.deployment.model.vantage import DOCKER_HOST, VantageKind
 from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Verdict, Word
 from netdiag.patterns import regex
@@ -107,7 +107,7 @@ class Footnotes:
     def mark(self, cell: Cell) -> Run:
         """The mark beside a cell's word; empty where there is nothing to explain."""
         verdict = effective_verdict(cell)
-        if verdict is None or (verdict.usable and cell.agrees is not False):
+        if verdict is None or (verdict.usable and cell.agrees is not False and not verdict.choices):
             return Run("")
         text = self._text(cell)
         key = (verdict_word(verdict, self._screen.glyphs), _DIGITS.sub("#", text.replace(cell.bootstrap.host, "#")))
@@ -126,7 +126,10 @@ class Footnotes:
         if cell.agrees is False and cell.predicted and cell.observed:
             return f"predicted: {verdict_explanation(cell.predicted)}; observed: {verdict_explanation(cell.observed)}"
         verdict = effective_verdict(cell)
-        return verdict_explanation(verdict) if verdict else ""
+        if verdict is None:
+            return ""
+        names = "; ".join(choice.because for choice in verdict.choices)
+        return names if verdict.usable else verdict_explanation(verdict)
 
     def _number(self, number: int) -> str:
         if self._screen.glyphs is UNICODE:
@@ -221,6 +224,9 @@ def _sentence(verdicts: Sequence[Verdict | None], rows: Sequence[Row], labels: _
     partly = [n for n, verdict in enumerate(verdicts) if verdict is not None and verdict.reached]
     if partly:
         return f"works only partly, through {_through(partly, rows, labels)}", Style.HALF
+    either = [n for n, verdict in enumerate(verdicts) if verdict is not None and verdict.word is Word.AMBIGUOUS]
+    if either:
+        return f"may get to another cluster, through {_through(either, rows, labels)}", Style.HALF
     if any(verdict is None or verdict.word is Word.UNKNOWN for verdict in verdicts):
         return "no address is known to work", Style.DIM
     return "no address works", Style.BAD
@@ -382,7 +388,7 @@ def effective_verdict(cell: Cell) -> Verdict | None:
 def verdict_word(verdict: Verdict, glyphs: Glyphs) -> str:
     """The verdict in a word; an arrow before it says that the bootstrap address answers and the next hop fails."""
     match verdict.word:
-        case Word.OK | Word.UNKNOWN:
+        case Word.OK | Word.UNKNOWN | Word.AMBIGUOUS:
             return verdict.word.value
         case Word.PARTIAL:
             return str(verdict)
@@ -395,7 +401,8 @@ def verdict_word(verdict: Verdict, glyphs: Glyphs) -> str:
 
 def verdict_style(verdict: Verdict) -> Style:
     """Green, yellow, red or dim."""
-    return {Word.OK: Style.GOOD, Word.PARTIAL: Style.HALF, Word.UNKNOWN: Style.DIM}.get(verdict.word, Style.BAD)
+    half = {Word.PARTIAL: Style.HALF, Word.AMBIGUOUS: Style.HALF}
+    return {Word.OK: Style.GOOD, **half, Word.UNKNOWN: Style.DIM}.get(verdict.word, Style.BAD)
 
 
 def verdict_explanation(verdict: Verdict) -> str:
@@ -405,6 +412,10 @@ def verdict_explanation(verdict: Verdict) -> str:
             return _with_reason(_SPELLED[reason.value], because)
         case Unknown(because=because):
             return _with_reason(_SPELLED[Word.UNKNOWN.value], because)
+        case Ambiguous(because=because):
+            return because
+        case Answered(foreign=True, because=because):
+            return f"a broker of another cluster: {because}"
         case Answered():
             return _second_hop(verdict, verdict.bootstrap)
         case _:
@@ -430,6 +441,8 @@ def _endpoint_group(outcome: str, group: Sequence[EndpointOutcome], *, alone: bo
         where += f" ({'broker' if len(group) == 1 else 'brokers'} {ids})"
     if outcome == Word.OK.value:
         return f"{where}: ok"
+    if outcome == Word.AMBIGUOUS.value:
+        return f"{where}: {_because(outcome, group)}"
     return f"{where}: {_with_reason(_SPELLED.get(outcome, outcome), _because(outcome, group))}"
 
 

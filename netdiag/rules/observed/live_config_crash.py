@@ -31,14 +31,19 @@ Sources: the container's state as the engine reports it, and the end of its log.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.deployment import Broker
+from netdiag.deployment.model.deployment import Broker, State
 from netdiag.deployment.observation.live_view import LiveView
+from netdiag.deployment.prediction.shared_names import member_in_words
 from netdiag.findings import ContainerLocation, Finding, Related, Severity
+from netdiag.patterns import regex
 from netdiag.rules.live_findings import foretelling, setting_place
 from netdiag.rules.startup_errors import explain
 
 ID = "live-config-crash"
 SEVERITY = Severity.ERROR
+
+# What the engine says of a port that another container has, or another process.
+_PORT_TAKEN = regex(r":(\d{1,5})(?: failed: port is already allocated|: bind: address already in use)")
 
 
 def check(view: LiveView) -> Iterator[Finding]:
@@ -67,6 +72,9 @@ def _explained(view: LiveView, broker: Broker, reason: str) -> tuple[str, str, t
         first = files[0]
         places = tuple(Related(location=one.where, message=f"{one.rule}: {one.message}") for one in files)
         return f"{first.rule}: {first.message}", f"{first.hint or 'fix it'}, {again}", places
+    taken = _PORT_TAKEN.search(reason)
+    if taken is not None:
+        return _holder(view, broker, int(taken[1])), f"publish another port of the docker host for {broker.name}", ()
     found = explain((*view.logs.get(broker.name, ()), reason))
     if found is None:
         why = "nothing listens in a container that is not running, and its names do not resolve"
@@ -79,3 +87,14 @@ def _explained(view: LiveView, broker: Broker, reason: str) -> tuple[str, str, t
         f"follow `netdiag explain {found.rules[0]}`, {again}",
         place,
     )
+
+
+def _holder(view: LiveView, broker: Broker, port: int) -> str:
+    """Who has a port of the docker host that a broker was to publish."""
+    holders = [
+        member_in_words(view.deployment, member.name)
+        for member, _ in view.deployment.publishers_by_port.get(port, ())
+        if member.name != broker.name and member.state not in (State.STOPPED, State.DECLARED)
+    ]
+    owner = holders[0] if holders else "something that is no container"
+    return f"{owner} has port {port} of the docker host"

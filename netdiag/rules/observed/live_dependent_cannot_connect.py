@@ -43,7 +43,7 @@ Sources: both hops of a client, tried from the client's network namespace.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.contact import Failed
+from netdiag.deployment.model.contact import Answered, Failed
 from netdiag.deployment.model.deployment import KafkaClient
 from netdiag.deployment.model.verdict import Cell, Word
 from netdiag.deployment.observation.live_view import LiveView
@@ -53,8 +53,9 @@ from netdiag.rules.live_findings import cells_of_client, listed, written_variabl
 ID = "live-dependent-cannot-connect"
 SEVERITY = Severity.ERROR
 
-# live-security-mismatch reports whether a secured listener is what the client expects.
-_NOT_TOLD = (Word.OK, Word.UNKNOWN, Word.TLS, Word.SASL)
+# live-security-mismatch reports whether a secured listener is what the client expects, live-ambiguous-name a name that
+# serves some connections.
+_NOT_TOLD = (Word.OK, Word.UNKNOWN, Word.TLS, Word.SASL, Word.AMBIGUOUS)
 
 
 def check(view: LiveView) -> Iterator[Finding]:
@@ -87,6 +88,8 @@ def _why(cell: Cell) -> str:
     if verdict is None:
         return ""
     if isinstance(verdict.bootstrap, Failed):
+        return verdict.bootstrap.because
+    if isinstance(verdict.bootstrap, Answered) and verdict.bootstrap.foreign:
         return verdict.bootstrap.because
     bad = next((one for one in verdict.endpoints if one.outcome != Word.OK), None)
     if bad is None:

@@ -66,6 +66,8 @@ def check(view: LiveView) -> Iterator[Finding]:
 
 
 def _who(trap: Trap, contact: Answered) -> str:
+    if contact.foreign:
+        return f"{contact.member}, which belongs to another cluster,"
     if None not in (contact.cluster_id, trap.answered.cluster_id) and contact.cluster_id != trap.answered.cluster_id:
         return "a broker of another cluster"
     return f"node {contact.node_id}"

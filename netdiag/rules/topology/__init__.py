@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from netdiag.findings import Finding, TopologyLocation, by_place
 from netdiag.rules.rule import TopologyRule
 from netdiag.rules.topology import (
+    topology_ambiguous_name,
     topology_bridge_filter_off,
     topology_container_without_network,
     topology_dnat_stale,
@@ -30,6 +31,7 @@ from netdiag.rules.topology import (
 from netdiag.topology.graph import Topology
 
 TOPOLOGY: tuple[TopologyRule, ...] = (
+    topology_ambiguous_name,
     topology_bridge_filter_off,
     topology_container_without_network,
     topology_dnat_stale,

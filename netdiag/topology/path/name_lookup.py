@@ -123,6 +123,15 @@ def network_names(topology: Topology, view: NetworkView) -> Mapping[str, tuple[s
     return {name: tuple(addresses) for name, addresses in found.items()}
 
 
+def name_owners(topology: Topology, view: NetworkView) -> Mapping[str, tuple[Container, ...]]:
+    """The containers behind each name of a network that several answer to; the network's name is not appended."""
+    found: dict[str, dict[str, Container]] = {}
+    for container, endpoint in () if view.network.default_bridge else _endpoints(topology, view):
+        for name in _own_names(container, endpoint):
+            found.setdefault(name.lower(), {})[container.id] = container
+    return {name: tuple(owners.values()) for name, owners in found.items() if len(owners) > 1}
+
+
 def _ask_networks(topology: Topology, netns: int, name: str, asked: str) -> NameAnswer | UnknownName:
     owners = _owners(topology, netns)
     if not owners:
@@ -132,7 +141,8 @@ def _ask_networks(topology: Topology, netns: int, name: str, asked: str) -> Name
         addresses = network_names(topology, view).get(asked, ())
         if addresses:
             ordered = tuple(sorted(addresses, key=lambda address: ":" in address))
-            return NameAnswer(addresses=ordered, by=f"the embedded DNS, on network {view.network.name}")
+            by = f"the embedded DNS, on network {view.network.name}"
+            return NameAnswer(addresses=ordered, by=f"{by}{_shared_with(topology, view, asked)}")
     if not views:
         because = "it is on no user-defined network and has no embedded DNS: its DNS servers would be asked"
         return UnknownName(because=f'"{name}" is not in the hosts file, and {because}')
@@ -140,6 +150,13 @@ def _ask_networks(topology: Topology, netns: int, name: str, asked: str) -> Name
     return UnknownName(
         because=f'no container on {where} has the name "{name}"; the query goes upstream, and the answer is unknown'
     )
+
+
+def _shared_with(topology: Topology, view: NetworkView, name: str) -> str:
+    """That a name leads to several containers, if it does."""
+    owners = name_owners(topology, view).get(name.removesuffix(f".{view.network.name.lower()}"), ())
+    named = " and ".join(container.name for container in owners)
+    return f", which gives the addresses of {named} in a new order each time" if owners else ""
 
 
 def _owners(topology: Topology, netns: int) -> tuple[Container, ...]:
@@ -166,10 +183,13 @@ def _is_on(endpoint: EndpointSettings, view: NetworkView) -> bool:
 
 def _names(container: Container, endpoint: EndpointSettings, network: str) -> Iterator[str]:
     """Each name, alone and with the name of the network appended."""
-    for name in dict.fromkeys((container.name, *endpoint.aliases, container.short_id)):
-        if name:
-            yield name
-            yield f"{name}.{network}"
+    for name in _own_names(container, endpoint):
+        yield name
+        yield f"{name}.{network}"
+
+
+def _own_names(container: Container, endpoint: EndpointSettings) -> Iterator[str]:
+    return filter(None, dict.fromkeys((container.name, *endpoint.aliases, container.short_id)))
 
 
 def _literal(name: str) -> str | None:

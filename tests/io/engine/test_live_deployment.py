@@ -11,7 +11,15 @@ from netdiag.deployment.model.platform import Firewall, Generation, HostKind
 from netdiag.deployment.observation.live_view import docker_host_vantage
 from netdiag.errors import EngineError, InputError
 from netdiag.io.engine.docker_sdk import EngineHost, EngineVersion
-from netdiag.io.engine.live_deployment import Live, host_addresses, read_addresses, read_links, read_live, read_platform
+from netdiag.io.engine.live_deployment import (
+    Live,
+    OtherVantages,
+    host_addresses,
+    read_addresses,
+    read_links,
+    read_live,
+    read_platform,
+)
 from netdiag.io.engine.same_kernel import OtherKernel, SameKernel
 from netdiag.io.kernel.netns import open_namespace
 from netdiag.linux.netns import NamedNamespace, OwnNamespace
@@ -38,7 +46,7 @@ def looked(tmp_path: Path, document: dict[str, Any], **how: Any) -> Live:
 
 def test_an_engine_on_another_machine(tmp_path: Path) -> None:
     """Process 1 is there, as everywhere, and is not the container's: nothing of this machine is taken for it."""
-    live = looked(tmp_path, answers(), project="held", netns=["lan"])
+    live = looked(tmp_path, answers(), project="held", vantages=OtherVantages(netns=("lan",)))
     assert [b.name for b in live.deployment.brokers] == ["broker-1"]
     assert [s.vantage.label for s in live.vantages] == ["docker host", "netns:lan"]
     assert live.vantages[0].entrance == OwnNamespace()
@@ -57,7 +65,7 @@ def test_a_stopped_broker_is_told_even_without_a_log(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", [{"project": "other"}, {"names": ["nobody"]}, {"names": ["held-broker-1-1", "x"]}])
 def test_what_the_engine_does_not_have(tmp_path: Path, how: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="the engine has no container"):
+    with pytest.raises(InputError, match="no container"):
         looked(tmp_path, answers(), **how)
 
 
@@ -69,7 +77,7 @@ def test_a_project_is_found_by_the_file_it_was_started_from(tmp_path: Path) -> N
 
 
 def test_another_file_of_another_name_is_not_taken_for_it(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the engine has no container"):
+    with pytest.raises(InputError, match="no container"):
         looked(tmp_path, answers(), project="shop", compose_file="/shop/c.yml")
 
 

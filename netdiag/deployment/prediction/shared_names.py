@@ -1,0 +1,142 @@
+"""Names that several members answer to on a network, and which of them a client meets.
+
+The embedded DNS gives the addresses of all of them, in a new order each time. librdkafka takes one at random, Java and
+Python the first of the order that the C library makes of them. glibc puts an address of the client itself first. Where
+the client has an IPv6 address, it then goes by the prefix that an address has in common with the client's own
+(RFC 6724, rule 9); else it keeps the order. Every client goes on to the next address when one refuses.
+Source: moby, libnetwork/resolver.go; glibc, sysdeps/posix/getaddrinfo.c and check_pf.c; librdkafka, rdaddr.c.
+"""
+
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import replace
+
+from netdiag.deployment.model.contact import Ambiguous, Answered, Contact, Failed, Meeting, NameChoice, Reason
+from netdiag.deployment.model.deployment import Deployment, Member
+from netdiag.deployment.prediction.client_namespace import ClientNamespace
+from netdiag.deployment.prediction.cluster import cluster_of
+from netdiag.values import dataclass
+
+# After these a client tries the next address of a name, at once or when its patience ends.
+_TRY_NEXT_ADDRESS = (Reason.REFUSED, Reason.UNREACHABLE, Reason.TIMEOUT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedContact:
+    """What one address of a name gives; `member` has it, None where nobody shown is known to."""
+
+    member: str | None
+    ip: str | None
+    contact: Contact
+
+
+def met_by_name(
+    deployment: Deployment, client: ClientNamespace, name: str, found: Sequence[NamedContact]
+) -> Contact | None:
+    """What a client meets at a name of several members; None where they are one member, or of one cluster."""
+    members = {each.member for each in found}
+    if len(members) < 2 or _are_one_cluster(deployment, found):
+        return None
+    choice = _choice(deployment, client, name, found)
+    staying = [each for each in found if not _refuses(each.contact)]
+    if len(choice.members) > 1:
+        return Ambiguous(choice=choice, ip=next((each.ip for each in staying if each.ip), None))
+    met = (staying or found)[0].contact
+    return replace(met, choice=choice) if isinstance(met, Answered) else met
+
+
+def member_in_words(deployment: Deployment, name: str) -> str:
+    """A member and the project that it belongs to."""
+    member = deployment.by_name.get(name)
+    return f"{name} of project {member.project}" if member and member.project else name
+
+
+def alias_hint(deployment: Deployment, name: str, members: Sequence[Member]) -> str:
+    """What tells the members apart that have one name: an alias of their own for those that are asked about."""
+    asked = [member for member in members if deployment.by_name.get(member.name) in deployment.members]
+    first = asked[0] if asked else members[0] if members else None
+    if first is None:
+        return f"give the containers that share {name} an alias each, and use these aliases"
+    on = next((a.network for a in first.attachments if name in a.names), "")
+    where = f" on network {deployment.networks[on].name}" if on in deployment.networks else ""
+    alias = f"{first.project}-{name}" if first.project else f"{first.name}-1"
+    return f"give {first.name} the alias {alias}{where}, and use it in advertised.listeners and in its clients"
+
+
+def _choice(deployment: Deployment, client: ClientNamespace, name: str, found: Sequence[NamedContact]) -> NameChoice:
+    meetings = tuple(
+        Meeting(
+            member=each.member or "",
+            ip=each.ip or _address(deployment, client, each.member),
+            refuses=_refuses(each.contact),
+        )
+        for each in sorted(found, key=lambda each: (each.member or "", each.ip or ""))
+    )
+    choice = NameChoice(name=name, meetings=meetings, first=_first(deployment, client, meetings))
+    return replace(choice, owners=_owners(deployment, choice), clients=_met_by_client(choice))
+
+
+def _owners(deployment: Deployment, choice: NameChoice) -> str:
+    """Who has the name."""
+    nobody = "a container that is not shown"
+    owners = [(member_in_words(deployment, one.member) or nobody, one.ip) for one in choice.meetings]
+    return _listed([f"{owner} ({ip})" if ip else owner for owner, ip in owners], "and")
+
+
+def _met_by_client(choice: NameChoice) -> str:
+    """Which client meets whom."""
+    staying = choice.members
+    refusing = tuple(dict.fromkeys(m.member or m.ip or "" for m in choice.meetings if m.refuses))
+    if len(staying) < 2:
+        verb = "refuses" if len(refusing) == 1 else "refuse"
+        return f"{_listed(refusing, 'and')} {verb} this port, so clients go on to the other address"
+    said = f"librdkafka takes {_listed(staying, 'or')} at random"
+    if len(choice.first_met) == 1:
+        return f"{said}; Java and Python with glibc take {choice.first_met[0]}, and another one only after a refusal"
+    return f"{said}; Java and Python take the first address of the resolver, which changes with every answer"
+
+
+def _first(deployment: Deployment, client: ClientNamespace, meetings: Sequence[Meeting]) -> tuple[str, ...]:
+    """The members whose address the C library may put first."""
+    names = tuple(one.member or one.ip or "" for one in meetings)
+    owner = client.owner
+    if owner is None:
+        return names
+    if owner.name in names:
+        return (owner.name,)
+    if not any(network.ipv6 for network in client.networks):
+        return names
+    near = [_common_prefix(owner, one.ip) for one in meetings]
+    return tuple(name for name, length in zip(names, near, strict=True) if length == max(near))
+
+
+def _common_prefix(owner: Member, ip: str | None) -> int:
+    """The bits that an IPv4 address has in common with the client's own on the same network of up to /16."""
+    if ip is None or ":" in ip:
+        return 0
+    number = int(ipaddress.ip_address(ip))
+    own = [int(ipaddress.ip_address(a)) for at in owner.attachments for a in at.addresses if ":" not in a]
+    return max((32 - (number ^ mine).bit_length() for mine in own), default=0)
+
+
+def _address(deployment: Deployment, client: ClientNamespace, member: str | None) -> str | None:
+    found = deployment.by_name.get(member or "")
+    keys = {network.key for network in client.networks}
+    known = (a for at in found.attachments if at.network in keys for a in at.addresses) if found else ()
+    return next((address for address in known if ":" not in address), None)
+
+
+def _are_one_cluster(deployment: Deployment, found: Sequence[NamedContact]) -> bool:
+    """Whether all of them are brokers of one cluster: then it is the same to a client which of them it asks first."""
+    brokers = {broker.name: broker for broker in deployment.all_brokers}
+    first = brokers.get(found[0].member or "")
+    together = {broker.name for broker in cluster_of(deployment, first)} if first else set()
+    return all(each.member in together for each in found)
+
+
+def _refuses(contact: Contact) -> bool:
+    return isinstance(contact, Failed) and contact.reason in _TRY_NEXT_ADDRESS
+
+
+def _listed(names: Sequence[str], word: str) -> str:
+    return f" {word} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -1,0 +1,146 @@
+"""What a question is about: a compose project, a cluster or a container.
+
+Everything else on the engine is its surroundings: it explains who holds a port or a name, and is never judged.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.prediction.cluster import cluster_of, quorum_members
+from netdiag.deployment.sources.engine import NO_NETWORKS, from_engine, runs_kafka
+from netdiag.engine.container import Container, EngineNetwork
+from netdiag.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What is asked about: containers by their ids. `project` is the compose project of the question, if it has one.
+
+    `name` is what a report calls it.
+    """
+
+    asked: frozenset[str]
+    project: str | None = None
+    name: str = ""
+
+
+def scope_of(
+    containers: Sequence[Container],
+    networks: Iterable[EngineNetwork],
+    *,
+    project: str | None = None,
+    names: Sequence[str] = (),
+) -> Scope:
+    """The containers of a compose project, or those named with their clusters, controllers and ZooKeeper; else all.
+
+    A name is a container's name, or its id from the first digits on. Where none of those named runs Kafka, the brokers
+    on their networks belong to the question: they are what such a container connects to.
+    """
+    if project is not None:
+        asked = frozenset(c.id for c in containers if c.project == project)
+        return Scope(asked=asked, project=project, name=project)
+    if not names:
+        return Scope(asked=frozenset(c.id for c in containers))
+    found = {c.id for c in named(containers, names)}
+    brokers = {c.id for c in containers if c.id in found and runs_kafka(c)}
+    brokers = brokers or {c.id for c in sharing_a_network(containers, found) if runs_kafka(c)}
+    if brokers:
+        deployment = from_engine(containers, networks)
+        chosen = {c.name for c in containers if c.id in brokers}
+        clusters = [cluster_of(deployment, one) for one in deployment.brokers if one.member.container in chosen]
+        together = {broker.name for cluster in clusters for broker in cluster}
+        together |= {name for cluster in clusters for broker in cluster for name in quorum_members(deployment, broker)}
+        members = {deployment.by_name[name].container for name in together if name in deployment.by_name}
+        found |= {c.id for c in containers if c.name in members}
+    return Scope(asked=frozenset(found), name=", ".join(names))
+
+
+def named(containers: Iterable[Container], names: Sequence[str]) -> tuple[Container, ...]:
+    """The containers of these names, or of ids that begin so."""
+    return tuple(c for c in containers if any(_is_called(c, name) for name in names))
+
+
+def scopes_of(containers: Sequence[Container], networks: Sequence[EngineNetwork]) -> tuple[Scope, ...]:
+    """All containers, one scope for each cluster: brokers of one cluster or of one project belong together.
+
+    Their projects come with them. What belongs to none of these projects belongs to the first scope with which it
+    shares a network. Where there is one scope, everything belongs to it.
+    """
+    groups = _groups(from_engine(containers, networks))
+    if len(groups) < 2:
+        return (scope_of(containers, networks),)
+    by_name = {c.name: c for c in containers}
+    scopes = []
+    taken: set[str] = set()
+    for group in groups:
+        brokers = [by_name[name] for name in group]
+        projects = tuple(dict.fromkeys(c.project for c in brokers if c.project))
+        asked = {c.id for c in containers if c.name in group or c.project in projects}
+        scopes.append((asked, projects, brokers))
+        taken |= asked
+    for asked, _, _ in scopes:
+        near = {c.id for c in sharing_a_network(containers, asked)} - taken
+        asked |= near
+        taken |= near
+    return tuple(
+        Scope(
+            asked=frozenset(asked),
+            project=projects[0] if len(projects) == 1 else None,
+            name=", ".join(projects or (c.name for c in brokers)),
+        )
+        for asked, projects, brokers in scopes
+    )
+
+
+def projects_of(containers: Iterable[Container], *, project: str | None, compose_file: str | None) -> tuple[str, ...]:
+    """The compose projects that are meant: those started from this very file, else the one of that name.
+
+    The file comes first because `docker compose -p` may have given its project any name. Of several that were started
+    from it, the one of that name is meant.
+    """
+    everything = tuple(containers)
+    started = {c.project for c in everything if compose_file in c.compose_files and c.project}
+    if project is not None and (project in started or not started):
+        started = {c.project for c in everything if c.project == project}
+    return tuple(sorted(name for name in started if name))
+
+
+def sharing_a_network(containers: Iterable[Container], chosen: Collection[str]) -> tuple[Container, ...]:
+    """The other containers on a network of those chosen, by their ids."""
+    everything = tuple(containers)
+    networks = {e.network for c in everything if c.id in chosen for e in c.networks if e.network not in NO_NETWORKS}
+    return tuple(c for c in everything if c.id not in chosen and any(e.network in networks for e in c.networks))
+
+
+def one_of_each_network(containers: Iterable[Container]) -> tuple[Container, ...]:
+    """One running container for each set of networks, by name; none that has no network of its own."""
+    found: dict[tuple[str, ...], Container] = {}
+    for container in sorted(containers, key=lambda c: c.name):
+        networks = tuple(sorted(endpoint.network for endpoint in container.networks))
+        if networks and not set(networks) <= set(NO_NETWORKS) and container.state.has_process:
+            found.setdefault(networks, container)
+    return tuple(found.values())
+
+
+def _groups(deployment: Deployment) -> list[list[str]]:
+    """The names of the brokers' containers, those of one cluster or project together, in the order found."""
+    group: dict[str, str] = {}
+    projects: dict[str, str] = {}
+    for broker in deployment.brokers:
+        mine = broker.name
+        joined = {group[other.name] for other in cluster_of(deployment, broker) if other.name in group}
+        if broker.member.project:
+            joined.add(group.get(projects.setdefault(broker.member.project, mine), mine))
+        first = next((one for one in group.values() if one in joined), mine)
+        group[mine] = first
+        group = {name: first if one in joined else one for name, one in group.items()}
+    found: dict[str, list[str]] = {}
+    for broker in deployment.brokers:
+        found.setdefault(group[broker.name], []).append(broker.member.container or broker.name)
+    return list(found.values())
+
+
+def _is_called(container: Container, name: str) -> bool:
+    is_id = re.fullmatch(r"[0-9a-f]{4,64}", name) is not None and container.id.startswith(name)
+    return is_id or name.removeprefix("/") == container.name
