@@ -35,6 +35,7 @@ from pyspark.sql import SparkSession
 from netdiag.errors import NetdiagError
 from netdiag.io.java import java_home
 from netdiag.io.spark import class_archive
+from netdiag.io.spark.java_names import forget_nothing, keep_names
 from netdiag.traffic import native
 
 ENGINE = "netdiag_native.zip"
@@ -154,7 +155,7 @@ def spark_session(
         log = Path(folder, "log")
         archives = () if is_local(master) else (package_archive(Path(folder)), engine_archive(Path(folder)))
         with log.open("wb") as output:
-            yield from _running(conf, environment, output, log, archives, leaving)
+            yield from _running(conf, environment, output, log, archives, quick, leaving)
 
 
 def is_here(master: str) -> bool:
@@ -169,7 +170,13 @@ def is_local(master: str) -> bool:
 
 
 def _running(
-    conf: SparkConf, environment: Mapping[str, str], output: Any, log: Path, archives: Sequence[Path], leaving: float
+    conf: SparkConf,
+    environment: Mapping[str, str],
+    output: Any,
+    log: Path,
+    archives: Sequence[Path],
+    quick: bool,
+    leaving: float,
 ) -> Iterator[SparkSession]:
     gateway = None
     paths = list(sys.path)
@@ -178,6 +185,9 @@ def _running(
             with _environment(environment), _interruptible():
                 with signals_deferred():
                     gateway = launch_gateway(conf, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
+                keep_names(gateway)
+                if quick:
+                    forget_nothing(gateway)
                 session = SparkSession(SparkContext(conf=conf, gateway=gateway))
             for archive in archives:
                 if archive.name == ENGINE:

@@ -1,0 +1,47 @@
+"""Names of Java are asked for once, and what Java has handed out is told back only where a session lives long."""
+
+import gc
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+REFLECTION, MEMORY = "r\n", "m\n"
+
+
+@pytest.fixture
+def words(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What Python says to Java from now on."""
+    client: Any = spark.sparkContext._gateway._gateway_client  # type: ignore[union-attr]
+    said: list[str] = []
+    send = client.send_command
+
+    def noted(command: str, *arguments: Any, **more: Any) -> Any:
+        said.append(command)
+        return send(command, *arguments, **more)
+
+    monkeypatch.setattr(client, "send_command", noted)
+    return said
+
+
+def test_a_name_is_asked_for_once(spark: SparkSession, words: list[str]) -> None:
+    assert spark is not None
+
+    def column() -> str:
+        return str(F.coalesce(F.col("topic"), F.upper(F.lit("none"))))
+
+    first = column()
+    words.clear()
+    assert column() == first
+    assert words
+    assert not [word for word in words if word.startswith(REFLECTION)]
+
+
+def test_what_python_has_no_more_is_not_told_to_java(spark: SparkSession, words: list[str]) -> None:
+    assert spark is not None
+    told = [str(F.max(f"column{number}") + 1) for number in range(100)]
+    gc.collect()
+    assert len(set(told)) == 100
+    # Lists that were made for a call are told back by py4j itself.
+    assert len([word for word in words if word.startswith(MEMORY)]) < 20 < len(words)
