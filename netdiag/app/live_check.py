@@ -15,10 +15,12 @@ from netdiag.app.reports import interrupted, merged, unread
 from netdiag.app.rerun import sudo_line, via_line
 from netdiag.app.suppression import Part, suppressed_report
 from netdiag.compose.project import Project
+from netdiag.deployment.causes import causes_of
 from netdiag.deployment.model.contact import Address
-from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.deployment import Deployment, Relay
 from netdiag.deployment.model.vantage import Vantage, bootstraps
 from netdiag.deployment.observation.live_view import LiveView, secured_ports
+from netdiag.deployment.observation.observed_relays import observed_relays
 from netdiag.deployment.observation.recording import (
     LARGEST,
     Failure,
@@ -33,6 +35,7 @@ from netdiag.deployment.prediction.mesh import mesh_edges
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.declared_services import DeclaredServices, PredictedRefusal, declared_services
 from netdiag.deployment.sources.engine import from_engine
+from netdiag.deployment.sources.relays import of_running
 from netdiag.errors import InputError, NetdiagError
 from netdiag.findings import Severity
 from netdiag.io.extras import require_live
@@ -40,7 +43,7 @@ from netdiag.io.files import read_file, write_file
 from netdiag.io.files.projects import STDIN, NoProject, ProjectFiles, ProjectReader
 from netdiag.linux.netns import NamespaceId
 from netdiag.render.redact import secret_spans
-from netdiag.render.report import Input, Report, SeenPort, Skipped
+from netdiag.render.report import Input, Matrix, Report, SeenPort, Skipped
 from netdiag.rules.declared import check_deployment, startup_errors
 from netdiag.rules.observed import check_live as check_view
 from netdiag.values import dataclass
@@ -48,6 +51,14 @@ from netdiag.values import dataclass
 if TYPE_CHECKING:
     from netdiag.deployment.observation.live_view import SkippedVantage as Untaken
     from netdiag.io.engine.live_deployment import Live
+
+
+Explain = Callable[[Matrix], tuple[Matrix, tuple[str, ...]]]
+"""Gives a matrix the causes of what failed, and notes about that."""
+
+
+def _unexplained(matrix: Matrix) -> tuple[Matrix, tuple[str, ...]]:
+    return matrix, ()
 
 
 def check_live(options: CheckOptions, live: LiveOptions, listener: Listener = SILENT) -> CheckResult:
@@ -108,10 +119,7 @@ class LiveCheck:
             declared, every = self._read(project)
             for one in every:
                 seen = self._look(item if len(every) == 1 else _section(one), one, declared)
-                reports.append(judged(seen, one.deployment))
-                if self._live.why:
-                    entrances = {each.vantage.label: each.entrance for each in one.vantages}
-                    reports[-1] = with_causes(reports[-1], entrances, self._live.host, self._listener)
+                reports.append(judged(seen, one.deployment, self._explain(one) if self._live.why else _unexplained))
                 looks.append(seen)
             return merged(reports)
 
@@ -139,14 +147,19 @@ class LiveCheck:
         self._listener.detail(
             f"engine {first.version.release} at {first.address.url}: {len(first.containers)} containers"
         )
-        return declared, tuple(self._as_told(one) for one in every)
+        return declared, tuple(self._as_told(one, declared) for one in every)
 
-    def _as_told(self, seen: "Live") -> "Live":
+    def _explain(self, seen: "Live") -> Explain:
+        entrances = {each.vantage.label: each.entrance for each in seen.vantages}
+        return lambda matrix: explained(matrix, entrances, self._live.host, self._listener)
+
+    def _as_told(self, seen: "Live", declared: "_Declared | None") -> "Live":
         """With what the user says of the engine and its machine."""
         deployment = replace(
             seen.deployment,
             host_addresses=self._settings.host_addresses or seen.deployment.host_addresses,
             platform=self._options.engine.over(seen.deployment.platform),
+            relays=seen.deployment.relays + of_running(declared.relays if declared else (), seen.deployment),
         )
         return replace(seen, deployment=deployment)
 
@@ -188,7 +201,7 @@ class LiveCheck:
         )
 
 
-def judged(look: Look, deployment: Deployment | None = None) -> Report:
+def judged(look: Look, deployment: Deployment | None = None, explain: Explain = _unexplained) -> Report:
     """The report on a look; the deployment is made of it where it is not at hand."""
     kind: Literal["project", "engine"] = "project" if look.kind == "project" else "engine"
     item = Input(name=look.name, kind=kind)
@@ -196,6 +209,8 @@ def judged(look: Look, deployment: Deployment | None = None) -> Report:
         failure = look.failure
         return unread(item, NetdiagError(failure.message, where=failure.where, hint=failure.hint))
     deployment = deployment or deployment_of(look)
+    seen = look.observed()
+    deployment = replace(deployment, relays=deployment.relays + observed_relays(deployment, look.vantages, seen))
     view = LiveView(
         deployment=deployment,
         stopped=look.stopped,
@@ -223,13 +238,15 @@ def judged(look: Look, deployment: Deployment | None = None) -> Report:
         deployment,
         look.vantages,
         look.addresses,
-        look.observed(),
+        seen,
         names=look.names,
         stopped=look.stopped,
         speaks=look.speaks,
     )
-    findings = check_view(replace(view, cells=matrix.cells))
-    return replace(report, findings=findings, matrices=(replace(matrix, mesh=look.mesh),))
+    matrix, notes = explain(matrix)
+    findings = check_view(replace(view, cells=matrix.cells, causes=causes_of(matrix.cells, matrix.causes)))
+    matrices = (replace(matrix, mesh=look.mesh),)
+    return replace(report, findings=findings, matrices=matrices, notes=(*report.notes, *notes))
 
 
 def deployment_of(look: Look) -> Deployment:
@@ -242,6 +259,7 @@ def deployment_of(look: Look) -> Deployment:
         host_addresses=look.host_addresses,
         platform=look.platform,
         sockets=look.sockets,
+        relays=look.relays,
     )
 
 
@@ -264,24 +282,25 @@ def replayed(path: str, listener: Listener = SILENT) -> Report:
         raise InputError(text, where=path) from error
 
 
-def with_causes(report: Report, entrances: Mapping[str, NamespaceId], host: str | None, listener: Listener) -> Report:
-    """The report with the causes of what failed; a note where the machine could not be looked at for them."""
+def explained(
+    matrix: Matrix, entrances: Mapping[str, NamespaceId], host: str | None, listener: Listener
+) -> tuple[Matrix, tuple[str, ...]]:
+    """The matrix with the causes of what failed; a note where the machine could not be looked at for them."""
     from netdiag.io.network.failed_connections import MOST, explain, unexplained
     from netdiag.io.topology import read_topology
 
-    failures = {matrix.input: unexplained(matrix.cells, entrances) for matrix in report.matrices}
-    if not any(failures.values()):
-        return report
-    listener.detail(f"asking why {sum(map(len, failures.values()))} connections fail")
+    failures = unexplained(matrix.cells, entrances)
+    if not failures:
+        return matrix, ()
+    listener.detail(f"asking why {len(failures)} connections fail")
     try:
         topology = read_topology(host=host)
     except NetdiagError as error:
         listener.handled(error)
-        return replace(report, notes=(*report.notes, f"--why: {error}"))
-    matrices = tuple(replace(one, causes=explain(topology, failures[one.input])) for one in report.matrices)
-    more = sum(max(0, len(one) - MOST) for one in failures.values())
-    notes = (f"--why: {more} more connections fail, the first {MOST} are explained",) if more else ()
-    return replace(report, matrices=matrices, notes=(*report.notes, *notes))
+        return matrix, (f"--why: {error}",)
+    more = len(failures) - MOST
+    notes = (f"--why: {more} more connections fail, the first {MOST} are explained",) if more > 0 else ()
+    return replace(matrix, causes=explain(topology, failures)), notes
 
 
 def client_addresses(deployment: Deployment) -> tuple[Address, ...]:
@@ -313,6 +332,7 @@ class _Declared:
 
     project: Project
     foretold: tuple[PredictedRefusal, ...]
+    relays: tuple[Relay, ...]
     sources: Mapping[str, bytes]
 
 
@@ -322,7 +342,8 @@ def _declared(files: ProjectFiles, settings: Settings) -> _Declared:
     deployment = from_compose(
         project, host_addresses=settings.host_addresses, facts=settings.facts, read=reader.read_mounted
     )
-    return _Declared(project=project, foretold=startup_errors(check_deployment(deployment)), sources=reader.sources())
+    foretold = startup_errors(check_deployment(deployment))
+    return _Declared(project=project, foretold=foretold, relays=deployment.relays, sources=reader.sources())
 
 
 def _section(seen: "Live") -> Input:
@@ -345,6 +366,7 @@ def _without_cells(item: Input, seen: "Live", declared: _Declared | None) -> Loo
         stopped={member: str(reason) for member, reason in seen.stopped.items()},
         logs=seen.logs,
         sockets=seen.sockets,
+        relays=deployment.relays,
         declared=None
         if declared is None
         else DeclaredServices(

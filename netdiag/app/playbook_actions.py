@@ -15,6 +15,7 @@ from typing import Self, assert_never
 from netdiag.app.check import Check
 from netdiag.app.configuration import CheckOptions, LiveOptions
 from netdiag.app.progress import Listener
+from netdiag.deployment.model.cause import Cause
 from netdiag.deployment.model.contact import Address, Contact, Failed, Unknown
 from netdiag.deployment.model.verdict import Cell, Verdict
 from netdiag.deployment.observation.probe import Step as ProbeStep
@@ -25,7 +26,6 @@ from netdiag.io.files.projects import ReadOptions
 from netdiag.playbook.document import ActionName, Item, Outcome, Step
 from netdiag.render.report import Report
 from netdiag.render.wording import plural
-from netdiag.topology.causes.failed_connection import Cause
 from netdiag.topology.graph import Path
 from netdiag.traffic.native import NO_NAMES, AddressNames
 from netdiag.traffic.native import ReadOptions as CaptureRows

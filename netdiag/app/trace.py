@@ -1,11 +1,11 @@
 """Trace a connection through namespaces, bridges, NAT and packet filters, and on demand prove it with a real one."""
 
 from netdiag.app.progress import SILENT, Listener
+from netdiag.deployment.model.cause import Cause
 from netdiag.deployment.model.contact import Address
 from netdiag.io.network.failed_connections import explain_proof
 from netdiag.io.network.resolver import read_hosts_file
 from netdiag.io.topology import read_topology
-from netdiag.topology.causes.failed_connection import Cause
 from netdiag.topology.graph import Path, Topology
 from netdiag.topology.path.attempts import Proof
 from netdiag.topology.path.name_lookup import topology_resolver

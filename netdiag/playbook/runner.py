@@ -12,6 +12,8 @@ from netdiag.values import dataclass
 
 _REFERENCE = re.compile(r"\{([^{}]*)\}")
 _ORDER = tuple(Confidence)
+# The fields of a thing that are its cause and its repair.
+_TEXTS = {"findings": ("why", "hint"), "causes": ("because", "repair")}
 NOT_LIVE = "needs --live"
 WITH_LIVE = "run again with --live"
 
@@ -39,7 +41,9 @@ class Taken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """A conclusion that holds, with its texts filled in and the things that make it hold.
+    """A conclusion that holds, with its texts and the things that make it hold.
+
+    The texts are those of its evidence, where that is a finding or a cause; else the playbook's own, filled in.
 
     Notes prove nothing: what they alone show is likely at most.
     """
@@ -142,16 +146,30 @@ def _reached(playbook: Playbook, variables: Mapping[str, str], seen: Mapping[str
         things = evidence(conclusion.when, seen)
         if things is None:
             continue
+        cause, repair = _own_texts(things) or (
+            _told(conclusion.cause, variables),
+            _told(conclusion.repair, variables),
+        )
         found.append(
             Reached(
                 conclusion=conclusion,
                 confidence=_confidence(conclusion, things),
-                cause=_told(conclusion.cause, variables),
-                repair=_told(conclusion.repair, variables),
+                cause=cause,
+                repair=repair,
                 evidence=things,
             )
         )
     return tuple(sorted(found, key=lambda one: _ORDER.index(one.confidence)))
+
+
+def _own_texts(things: tuple[Item, ...]) -> tuple[str, str] | None:
+    """Cause and repair as the evidence says them, so that a run says what a finding and `--why` say."""
+    for item in things:
+        fields = _TEXTS.get(item.of, ())
+        texts = [item.fields.get(name, "") for name in fields]
+        if texts and all(texts):
+            return texts[0], texts[1]
+    return None
 
 
 def _confidence(conclusion: Conclusion, things: tuple[Item, ...]) -> Confidence:

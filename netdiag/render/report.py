@@ -22,11 +22,11 @@ from netdiag.render.wording import plural
 from netdiag.values import dataclass
 
 if TYPE_CHECKING:
+    from netdiag.deployment.model.cause import Explanation
     from netdiag.deployment.model.vantage import Vantage
     from netdiag.deployment.model.verdict import Cell
     from netdiag.deployment.observation.live_view import SecuredPort
     from netdiag.deployment.prediction.mesh import Mesh
-    from netdiag.topology.causes.failed_connection import Explanation
 
 # Findings of one kind in one place beyond this are counted: more than anybody reads or wrote by hand.
 MOST_OF_A_KIND = 200

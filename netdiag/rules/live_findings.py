@@ -6,11 +6,14 @@ matters if a client gets the address from a broker, or if the address is meant f
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from netdiag.deployment.causes import repair, why
+from netdiag.deployment.model.cause import Cause
 from netdiag.deployment.model.contact import Address, Answered, Failed, Reason
 from netdiag.deployment.model.deployment import Broker, Deployment, KafkaClient, Member, NetworkMode
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Word
 from netdiag.deployment.observation.live_view import LiveView, SecuredPort
+from netdiag.deployment.relays import relay_traps
 from netdiag.deployment.sources.declared_services import DeclaredService, PredictedRefusal
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Related, Severity
 from netdiag.kafka.listeners import is_loopback
@@ -41,7 +44,7 @@ class Blocked:
     whose: Whose
     places: tuple[str, ...]
     failed: Failed
-    foretold: Failed | None
+    cause: Cause | None
     better: tuple[str, ...]
 
 
@@ -85,13 +88,12 @@ def _blocked(view: LiveView, address: Address, seen: list[tuple[Cell, Whose]]) -
     assert cell.observed is not None
     assert isinstance(cell.observed.bootstrap, Failed)
     failed = cell.observed.bootstrap
-    predicted = cell.predicted.bootstrap if cell.predicted else None
     return Blocked(
         address=address,
         whose=whose,
         places=tuple(one.vantage for one, _ in seen),
         failed=failed,
-        foretold=predicted if isinstance(predicted, Failed) else None,
+        cause=view.causes.get((cell.vantage, address)),
         better=tuple(
             other.vantage
             for other in view.cells
@@ -107,7 +109,7 @@ def _is_further(cell: Cell, failed: Failed) -> bool:
     return isinstance(contact, Answered)
 
 
-def told(rule: str, severity: Severity, block: Blocked, *, words: str, hint: str) -> Finding:
+def told(rule: str, severity: Severity, block: Blocked, *, words: str) -> Finding:
     """The finding; in its message, `words` says what the address does."""
     broker, listener = block.whose.broker.name, block.whose.listener
     return Finding(
@@ -116,17 +118,15 @@ def told(rule: str, severity: Severity, block: Blocked, *, words: str, hint: str
         message=f'from {listed(block.places)}: "{block.address}" (listener {listener} of {broker}) {words}',
         location=place(block.whose),
         why=_why(block),
-        hint=hint,
+        hint=repair(block.cause, block.failed, block.address),
         service=broker,
         listener=listener,
     )
 
 
 def _why(block: Blocked) -> str:
-    """The observation, the prediction, and the places from which the address works."""
-    said = [block.failed.because]
-    if block.foretold is not None and block.foretold.because != block.failed.because:
-        said.append(f"the configuration predicts: {block.foretold.because}")
+    """The cause, and the places from which the address works."""
+    said = [why(block.cause, block.failed)]
     if block.better:
         verb = "resolves" if block.failed.reason is Reason.UNRESOLVED else "answers"
         said.append(f"it {verb} from {listed(block.better)}")
@@ -134,9 +134,12 @@ def _why(block: Blocked) -> str:
 
 
 def traps(view: LiveView) -> Iterator[Trap]:
-    """Every trap, by vantage in the order of the cells; containers that have nothing to do with the brokers aside."""
+    """Every trap, by vantage in the order of the cells; containers that have nothing to do with the brokers aside.
+
+    Those of clients that are shown, and those behind a relay, are left to the findings about these.
+    """
     known = vantages_of(view)
-    of_clients = _of_clients(view)
+    of_clients = _of_clients(view) | {(trap.vantage.label, trap.bootstrap) for trap in relay_traps(view.deployment)}
     groups: dict[tuple[str, str | None], list[Cell]] = {}
     # Where a name serves some connections, live-ambiguous-name says so.
     divided = {cell.vantage for cell in view.cells if cell.observed and cell.observed.word is Word.AMBIGUOUS}

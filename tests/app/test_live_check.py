@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from netdiag.app.configuration import CheckOptions, LiveOptions
-from netdiag.app.live_check import check_live, with_causes
+from netdiag.app.live_check import check_live, explained
 from netdiag.app.progress import SILENT
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
@@ -29,7 +29,7 @@ from netdiag.io.engine.live_deployment import Live, OtherVantages
 from netdiag.io.network import observation as observe_module
 from netdiag.io.network.observation import Observed
 from netdiag.linux.netns import ProcessNamespace
-from netdiag.render.report import Report
+from netdiag.render.report import Matrix
 from tests.cli.shell import CLEAN, ROOT, environment
 from tests.render.literals import OK, REFUSED
 
@@ -156,5 +156,5 @@ def test_a_missing_extra_is_a_line_with_what_to_run(tmp_path: Path, library: str
 
 
 def test_nothing_failed_and_no_cause_is_looked_for() -> None:
-    report = Report()
-    assert with_causes(report, {}, "unix:///nowhere", SILENT) is report
+    matrix = Matrix(input="t", vantages=(), cells=())
+    assert explained(matrix, {}, "unix:///nowhere", SILENT) == (matrix, ())

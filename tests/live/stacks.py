@@ -8,6 +8,7 @@ from netdiag.config import Facts
 from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.vantage import bootstraps
 from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.observation.observed_relays import observed_relays
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.io.engine.live_deployment import Live, OtherVantages, read_live
 from netdiag.io.network.observation import Observed, observe
@@ -56,6 +57,7 @@ def check(
     places = [each.vantage for each in live.vantages]
     # The lab's resolvers know no names but those of the containers.
     deployment = replace(live.deployment.with_down(live.stopped), facts=Facts(resolves={"*": ""}))
+    deployment = replace(deployment, relays=deployment.relays + observed_relays(deployment, places, observed.cells))
     predicted = predict(deployment, places, asked)
     known = {(c.vantage, c.bootstrap): c.predicted for c in predicted}
     cells = tuple(

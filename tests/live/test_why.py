@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from netdiag.deployment.model.cause import Cause, Certainty
 from netdiag.deployment.model.contact import Address, Failed, Mechanism
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.observation.live_view import LiveVantage
@@ -13,7 +14,6 @@ from netdiag.io.network.failed_connections import Unexplained, explain
 from netdiag.io.network.observation import observe
 from netdiag.io.topology import read_topology
 from netdiag.linux.netns import ProcessNamespace
-from netdiag.topology.causes.failed_connection import Cause, Certainty
 from netdiag.topology.graph import Topology
 from tests.figures import Report
 from tests.lab.image_set import CLIENT

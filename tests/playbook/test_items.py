@@ -15,6 +15,7 @@ from netdiag.app.playbook_actions import (
     step_item,
     traffic_item,
 )
+from netdiag.deployment.model.cause import Cause, Certainty, Repair
 from netdiag.deployment.model.contact import Address, Answered, Failed, Mechanism, NodeEndpoint, Reason
 from netdiag.deployment.model.verdict import Cell, judge
 from netdiag.deployment.observation.probe import Step, StepKind
@@ -29,7 +30,6 @@ from netdiag.findings import (
     WireLocation,
 )
 from netdiag.playbook.document import ACTIONS, ActionName
-from netdiag.topology.causes.failed_connection import Cause, Certainty, Repair
 from netdiag.topology.graph import Hop, HopKind, Path, PathEnd
 
 BROKER = Address(host="kafka", port=9092)

@@ -1,9 +1,9 @@
 """Causes as text and as JSON."""
 
+from netdiag.deployment.model.cause import Cause, Certainty, Explanation, Repair
 from netdiag.deployment.model.contact import Address, Mechanism
 from netdiag.render.matrix.sections import cause_lines, cause_value, explained_lines, explained_value
 from netdiag.render.screen import Screen, paint
-from netdiag.topology.causes.failed_connection import Cause, Certainty, Explanation, Repair
 
 CAUSE = Cause(
     mechanism=Mechanism.NETWORK_ISOLATION,

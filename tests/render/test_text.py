@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from netdiag.deployment.model.cause import Cause, Certainty, Explanation
 from netdiag.deployment.model.contact import Address, Mechanism
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.render.formats.text import render
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
 from netdiag.render.screen import Screen
-from netdiag.topology.causes.failed_connection import Cause, Certainty, Explanation
 from tests.render.golden import assert_golden
 from tests.render.literals import HOST, address, answered, failed, five_brokers, matrix
 from tests.render.reports import COMPOSE, EVERYTHING, loopback

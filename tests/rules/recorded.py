@@ -13,12 +13,14 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from netdiag.deployment.causes import causes_of
 from netdiag.deployment.model.contact import (
     Address,
     Ambiguous,
     Answered,
     Contact,
     Failed,
+    Mechanism,
     Meeting,
     NameChoice,
     NodeEndpoint,
@@ -47,6 +49,7 @@ def view_of(text: str) -> LiveView:
         stopped=observed.get("stopped") or {},
         ports={member: frozenset(ports) for member, ports in (observed.get("ports") or {}).items()},
         cells=cells,
+        causes=causes_of(cells),
         vantages=tuple(_vantage(label, deployment) for label in labels),
         security=tuple(_secured(one) for one in observed.get("security") or ()),
         logs={member: tuple(lines) for member, lines in (observed.get("logs") or {}).items()},
@@ -64,7 +67,8 @@ def address_of(text: str) -> Address:
 def contact_of(cell: Mapping[str, Any]) -> Contact:
     """What contacting an address gave, the first hop."""
     if "fails" in cell:
-        return Failed(reason=Reason(cell["fails"]), because=cell.get("because", "recorded"))
+        mechanism = Mechanism(cell["mechanism"]) if "mechanism" in cell else None
+        return Failed(reason=Reason(cell["fails"]), because=cell.get("because", "recorded"), mechanism=mechanism)
     if "shared" in cell:
         meetings = tuple(
             Meeting(member=one["of"], ip=one["at"], refuses=one.get("refuses", False)) for one in cell["shared"]

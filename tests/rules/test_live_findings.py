@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from netdiag.deployment.model.contact import Address, Reason
+from netdiag.deployment.causes import REPAIRS
+from netdiag.deployment.model.contact import Address, Mechanism, Reason
 from netdiag.deployment.observation.live_view import LiveView, SecuredPort
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
 from netdiag.kafka.security import CertificateFault, ListenerSecurity, SpokenProtocol, TlsHandshake
@@ -71,7 +72,7 @@ def test_an_address_is_for_those_that_the_configuration_lets_through() -> None:
     foretold = 'foretold: {answers: {node: 1, listener: EXTERNAL}, told: [{node: 1, at: "localhost:9093", gives: ok}]}'
     view = seen(f'{{vantage: container app, bootstrap: "kafka:9093", fails: refused, {foretold}}}')
     (one,) = blocked(view, Reason.REFUSED)
-    assert (one.whose.broker.name, one.whose.listener, one.foretold) == ("kafka", "EXTERNAL", None)
+    assert (one.whose.broker.name, one.whose.listener, one.cause) == ("kafka", "EXTERNAL", None)
 
 
 def test_a_broker_that_does_not_run_keeps_nobody_out() -> None:
@@ -113,15 +114,16 @@ def test_an_endpoint_is_its_advertiser_s() -> None:
 
 
 def test_it_says_who_gets_further_and_what_the_configuration_says() -> None:
-    foretold = "foretold: {fails: unresolved, because: no such name}"
+    foretold = "foretold: {fails: unresolved, because: no such name, mechanism: no-such-name}"
     view = seen(
         f'{{vantage: container app, bootstrap: "kafka:9092", fails: unresolved, because: SERVFAIL, {foretold}}}',
         '{vantage: inside kafka, bootstrap: "kafka:9092", fails: refused}',
     )
     (block,) = blocked(view, Reason.UNRESOLVED)
-    finding = told("r", Severity.ERROR, block, words="does not resolve", hint="h")
+    finding = told("r", Severity.ERROR, block, words="does not resolve")
     assert finding.message == 'from container app: "kafka:9092" (listener INTERNAL of kafka) does not resolve'
-    assert finding.why == "SERVFAIL; the configuration predicts: no such name; it resolves from inside kafka"
+    assert finding.why == "no such name; SERVFAIL; it resolves from inside kafka"
+    assert finding.hint == REPAIRS[Mechanism.NO_SUCH_NAME]
 
 
 def shown(vantage: str, host: str, member: str = "") -> SecuredPort:

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from netdiag.deployment.model.cause import Certainty
 from netdiag.deployment.model.contact import Answered, Failed, Mechanism, Reason
 from netdiag.linux.rtnetlink import Link
 from netdiag.linux.ruleset import Origin, RuleAddress
-from netdiag.topology.causes.failed_connection import Certainty, FailedConnection
+from netdiag.topology.causes.failed_connection import FailedConnection
 from netdiag.topology.causes.find_causes import (
     devices,
     find_causes,

@@ -193,12 +193,16 @@ class Ambiguous:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """No broker answered; `because` tells the mechanism in a few words, `mechanism` as one of a closed set."""
+    """No broker answered; `because` tells the mechanism in a few words, `mechanism` as one of a closed set.
+
+    `container` is the one that it is about, where a prediction knows one to repair.
+    """
 
     reason: Reason
     because: str
     ip: str | None = None
     mechanism: Mechanism | None = None
+    container: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,19 +215,19 @@ class Unknown:
 Contact = Answered | Ambiguous | Failed | Unknown
 
 
-def unresolved(mechanism: Mechanism, because: str) -> Failed:
+def unresolved(mechanism: Mechanism, because: str, container: str = "") -> Failed:
     """Nobody answers for the name."""
-    return Failed(reason=Reason.UNRESOLVED, because=because, mechanism=mechanism)
+    return Failed(reason=Reason.UNRESOLVED, because=because, mechanism=mechanism, container=container)
 
 
-def refused(mechanism: Mechanism, because: str) -> Failed:
+def refused(mechanism: Mechanism, because: str, container: str = "") -> Failed:
     """Somebody answers that there is nothing."""
-    return Failed(reason=Reason.REFUSED, because=because, mechanism=mechanism)
+    return Failed(reason=Reason.REFUSED, because=because, mechanism=mechanism, container=container)
 
 
-def timed_out(mechanism: Mechanism, because: str) -> Failed:
+def timed_out(mechanism: Mechanism, because: str, container: str = "") -> Failed:
     """Nobody answers."""
-    return Failed(reason=Reason.TIMEOUT, because=because, mechanism=mechanism)
+    return Failed(reason=Reason.TIMEOUT, because=because, mechanism=mechanism, container=container)
 
 
 def unreachable(mechanism: Mechanism, because: str) -> Failed:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from enum import Enum
 
 from netdiag.deployment.model.contact import Address
-from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkKind, NetworkMode
+from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkKind, NetworkMode, Relay
 from netdiag.values import dataclass
 
 DOCKER_HOST = "<docker-host>"
@@ -83,7 +83,15 @@ def bootstraps(deployment: Deployment) -> tuple[Address, ...]:
         for entry in broker.config.advertised_listeners:
             if entry.endpoint.host:
                 found[Address(host=entry.endpoint.host, port=entry.endpoint.port)] = None
-    ports = sorted({p for b in brokers for p in _published_ports(b)})
+    relays = relays_to_brokers(deployment)
+    for relay in relays:
+        member = deployment.by_name.get(relay.member) if relay.member else None
+        if member is not None and member.attachments:
+            found[Address(host=member.service or member.name, port=relay.port)] = None
+        else:
+            found[Address(host="localhost", port=relay.port)] = None
+    relayed = {p for relay in relays for p in _ports_of_relay(deployment, relay)}
+    ports = sorted({p for b in brokers for p in _published_ports(b)} | relayed)
     own = sorted({e.endpoint.port for b in brokers for e in b.config.broker_listeners})
     for port in [*ports, *own]:
         found[Address(host="localhost", port=port)] = None
@@ -91,6 +99,40 @@ def bootstraps(deployment: Deployment) -> tuple[Address, ...]:
     for port in ports:
         found[Address(host=hosts[0], port=port)] = None
     return tuple(address for address in found if 0 < address.port < 65536)
+
+
+def relays_to_brokers(deployment: Deployment) -> tuple[Relay, ...]:
+    """The relays that lead to a port of a broker, or to another such relay."""
+    ports = {entry.endpoint.port for broker in deployment.brokers for entry in broker.config.listeners}
+    named = {name for broker in deployment.brokers for name in broker.member.all_names}
+    chosen: dict[Relay, None] = {}
+    left = list(deployment.relays)
+    while True:
+        new = [
+            relay
+            for relay in left
+            for address in [relay.targets[0].address]
+            if address.port in ports and (relay.through or address.host in named or address.host[:1].isdigit())
+        ]
+        if not new:
+            return tuple(chosen)
+        chosen.update(dict.fromkeys(new))
+        left = [relay for relay in left if relay not in chosen]
+        ports = {relay.port for relay in new}
+        named = {
+            name
+            for relay in new
+            if relay.member and relay.member in deployment.by_name
+            for name in deployment.by_name[relay.member].all_names
+        }
+
+
+def _ports_of_relay(deployment: Deployment, relay: Relay) -> set[int]:
+    """The ports of the docker host that lead to a relay."""
+    member = deployment.by_name.get(relay.member) if relay.member else None
+    if member is None or member.mode is NetworkMode.HOST:
+        return {relay.port}
+    return {p.published for p in member.published if p.published and p.protocol == "tcp" and p.target == relay.port}
 
 
 def _published_ports(broker: Broker) -> set[int]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 
+from netdiag.deployment.causes import Causes
 from netdiag.deployment.clients import accepting_listener
 from netdiag.deployment.model.contact import Address, Contact
 from netdiag.deployment.model.deployment import Broker, Deployment, Member
@@ -87,7 +88,8 @@ class LiveView:
     `stopped` tells by member name why a broker does not run, in one line, `logs` the last lines of the log of such a
     one, oldest first. `cells` carry prediction and observation, `vantages` are the places that they were seen from.
     `ports` are the TCP ports that listen in a member's namespace, for those that could be read. `security` and `mesh`
-    are empty where nobody looked. `declared` is what the files say that the deployment was started from.
+    are empty where nobody looked. `declared` is what the files say that the deployment was started from;
+    `causes` are those of the contacts that failed, by vantage and address.
     """
 
     deployment: Deployment
@@ -99,6 +101,7 @@ class LiveView:
     security: tuple[SecuredPort, ...] = ()
     mesh: Mesh | None = None
     declared: DeclaredServices | None = None
+    causes: Causes = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

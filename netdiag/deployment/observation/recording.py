@@ -23,6 +23,7 @@ from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from netdiag.deployment.model.contact import Address, Contact, NodeEndpoint, Unknown
+from netdiag.deployment.model.deployment import Relay
 from netdiag.deployment.model.platform import Platform
 from netdiag.deployment.model.vantage import Vantage
 from netdiag.deployment.model.verdict import Cell, judge
@@ -285,10 +286,10 @@ class Look:
     """One thing that was asked for, and all that was seen of it.
 
     `kind` is "project" or "engine". `containers` are all of the engine, `asked` the ids of those that are asked about,
-    None for all. `stopped` and `logs`, as in a LiveView, and `sockets` are by member name.
-    `vantages` and `addresses` span the matrix, which is None where there is none to show; `cells` hold what was
-    observed by a client that `speaks` this security protocol, `names` what names gave that have several addresses.
-    `sources` are the files that may be shown.
+    None for all. `relays` are those that commands and files tell of. `stopped` and `logs`, as in a LiveView, and
+    `sockets` are by member name. `vantages` and `addresses` span the matrix, which is None where there is none to show;
+    `cells` hold what was observed by a client that `speaks` this security protocol, `names` what names gave that have
+    several addresses. `sources` are the files that may be shown.
     """
 
     name: str
@@ -303,6 +304,7 @@ class Look:
     stopped: Mapping[str, str] = field(default_factory=dict)
     logs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sockets: Mapping[str, tuple[ListeningSocket, ...]] = field(default_factory=dict)
+    relays: tuple[Relay, ...] = ()
     vantages: tuple[Vantage, ...] = ()
     addresses: tuple[Address, ...] | None = None
     cells: tuple[SeenCell, ...] = ()

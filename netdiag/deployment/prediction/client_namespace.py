@@ -12,6 +12,7 @@ import ipaddress
 from collections.abc import Iterable
 from enum import Enum
 
+from netdiag.deployment.model.cause import name_of_stopped
 from netdiag.deployment.model.contact import Failed, Mechanism, Unknown, unresolved
 from netdiag.deployment.model.deployment import Deployment, Member, Network, NetworkKind, NetworkMode, State
 from netdiag.deployment.model.platform import Generation, HostKind, Platform
@@ -367,8 +368,8 @@ def _not_found(deployment: Deployment, vantage: Vantage, networks: tuple[str, ..
         nobody = unresolved(Mechanism.NO_SUCH_NAME, f'no container has the name "{host}"')
         return _by_own_resolver(deployment, host, nobody)
     if all(not deployment.is_running(member) for member in owners):
-        because = f'the container named "{host}" is not running'
-        return unresolved(Mechanism.NAME_OF_STOPPED, because)
+        because = name_of_stopped(host, owners[0].exit_code)
+        return unresolved(Mechanism.NAME_OF_STOPPED, because, owners[0].container or owners[0].name)
     if networks and not any(_has_embedded_dns(deployment, network) for network in networks):
         because = f'the default bridge has no DNS that resolves "{host}"'
         return unresolved(Mechanism.NO_EMBEDDED_DNS, because)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from ipaddress import ip_address
 from typing import assert_never
 
+from netdiag.deployment.model.cause import published_by_stopped
 from netdiag.deployment.model.contact import (
     Address,
     Failed,
@@ -257,7 +258,10 @@ def _not_published(deployment: Deployment, found: list[_PortInForce], port: int)
         return refused(Mechanism.NOT_PUBLISHED, f"no container publishes port {port} of the docker host")
     member = asking[0][0]
     mechanism, because = _why_not_in_force(deployment, member)
-    return refused(mechanism, f"{member.name} {because.format(port=port)}")
+    if mechanism is Mechanism.NOT_RUNNING:
+        name = member.container or member.name
+        return refused(mechanism, published_by_stopped(name, port, member.exit_code), name)
+    return refused(mechanism, f"{member.name} {because}")
 
 
 def _why_not_in_force(deployment: Deployment, member: Member) -> tuple[Mechanism, str]:
@@ -276,7 +280,7 @@ def _why_not_in_force(deployment: Deployment, member: Member) -> tuple[Mechanism
         return Mechanism.NOT_PUBLISHED, f"is on {network.name}, which is separate from the docker host's own address"
     if member.mode is NetworkMode.NETWORKS and not member.attachments:
         return Mechanism.PUBLISHED_BY_DISCONNECTED, "is no longer on a network, so its published ports are not in force"
-    return Mechanism.NOT_RUNNING, "publishes port {port} but is not running"
+    return Mechanism.NOT_RUNNING, ""
 
 
 def _forwarded_by_desktop(deployment: Deployment, found: list[_PortInForce], port: int) -> SocketResult:
@@ -313,7 +317,7 @@ def _to_member(deployment: Deployment, client: ClientNamespace, target: MemberAd
     if blocked is not None:
         return blocked
     if not deployment.is_running(member):
-        return timed_out(Mechanism.NOT_RUNNING, f"{member.name} is not running")
+        return timed_out(Mechanism.NOT_RUNNING, f"{member.name} is not running", member.container or member.name)
     return accept_at_address(deployment, member, target.network, port, six=target.six)
 
 

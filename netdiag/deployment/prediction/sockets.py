@@ -218,7 +218,7 @@ def _accepted(broker: Broker, entry: ListenerEntry, because: str) -> SocketResul
 
 def _paused(member: Member) -> Failed:
     because = f"{member.name} is paused: the kernel accepts connections, but no process answers"
-    return timed_out(Mechanism.PAUSED, because)
+    return timed_out(Mechanism.PAUSED, because, member.container or member.name)
 
 
 def _has_unknown_sockets(deployment: Deployment, member: Member) -> bool:

@@ -18,6 +18,7 @@ from netdiag.deployment.model.deployment import (
     NetworkKind,
     NetworkMode,
     PublishedPort,
+    Relay,
     State,
     Surroundings,
 )
@@ -61,11 +62,12 @@ def from_engine(
     host_addresses: tuple[str, ...] = (),
     platform: Platform | None = None,
     sockets: Mapping[str, Sequence[ListeningSocket]] | None = None,
+    relays: tuple[Relay, ...] = (),
 ) -> Deployment:
     """The deployment of those containers that are `asked` about, all if None; the others are its surroundings.
 
     `name` is the compose project's, where there is one. `sockets` are those that listen, by member, for members that
-    could be looked into.
+    could be looked into; `relays` are known to run.
     """
     known = {network.name: _network(network) for network in networks}
     names = member_names(containers, asked)
@@ -83,6 +85,7 @@ def from_engine(
             others=tuple(members[c.id] for c in around if c.id not in kafka),
         ),
         clients=tuple(client for c in others for client in _clients(c, members[c.id])),
+        relays=relays,
         networks=known,
         host_addresses=host_addresses,
         platform=platform or Platform(),
@@ -197,6 +200,7 @@ def _member(container: Container, names: Mapping[str, str], networks: Mapping[st
         state=state,
         container=container.name,
         project=container.project,
+        exit_code=container.state.exit_code if state is State.STOPPED else None,
     )
 
 

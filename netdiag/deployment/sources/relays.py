@@ -4,13 +4,16 @@ A service's command and the configuration that it mounts are read, from the comp
 of a running container, its command. A relay that accepts a port under a service's profile that is not active is none.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import posixpath
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from netdiag.compose.positions import Source, Text, assemble
 from netdiag.compose.project import Project, Service
 from netdiag.compose.values import ReadFile
 from netdiag.deployment.model.contact import Address
-from netdiag.deployment.model.deployment import DeclaredValue, Relay, RelayTarget
+from netdiag.deployment.model.deployment import DeclaredValue, Deployment, Relay, RelayTarget
 from netdiag.deployment.sources.compose_text import ComposeValue
 from netdiag.deployment.sources.relay_programs import (
     LARGEST_TEXT,
@@ -20,15 +23,50 @@ from netdiag.deployment.sources.relay_programs import (
     forwardings_in_command,
     forwardings_in_file,
 )
-from netdiag.deployment.sources.startup import command_lines, command_words, mounted_file
-from netdiag.findings import Location
+from netdiag.deployment.sources.startup import SHELLS, command_lines, command_words, mounted_file
+from netdiag.findings import ContainerLocation, Location
+from netdiag.patterns import regex
 
+if TYPE_CHECKING:
+    # Not needed for files.
+    from netdiag.engine.container import Container
+
+_COMMAND_END = regex(r"[;&|\n]+|\bexec\b")
 _TextOf = Callable[[ForwardingTarget], DeclaredValue | None]
 
 
 def declared_relays(project: Project, services: Iterable[Service], read: ReadFile) -> tuple[Relay, ...]:
     """The relays that these services of a project start."""
     return tuple(relay for service in services for relay in _of_service(project, service, read))
+
+
+def running_relays(containers: Iterable["Container"], names: Mapping[str, str]) -> tuple[Relay, ...]:
+    """The relays that containers start by their commands; `names` are those of the members, by container id."""
+    return tuple(
+        relay(found, names[one.id], ContainerLocation(container=one.name, part="command"), lambda target: None)
+        for one in containers
+        for line in _container_commands(one)
+        for found in forwardings_in_command(line)
+    )
+
+
+def of_running(relays: Iterable[Relay], deployment: Deployment) -> tuple[Relay, ...]:
+    """Of the relays that files declare, those of containers whose commands do not tell of them, as plain values."""
+    told = {(one.member, one.port) for one in deployment.relays}
+    return tuple(
+        replace(one, targets=tuple(replace(target, declared=None) for target in one.targets))
+        for one in relays
+        if one.member in deployment.by_name and (one.member, one.port) not in told
+    )
+
+
+def _container_commands(container: "Container") -> Iterator[tuple[str, ...]]:
+    """The words that a container executes; a script for a shell is split at blanks and at the ends of its commands."""
+    words = (*container.entrypoint, *container.command)
+    if len(words) > 2 and posixpath.basename(words[0]) in SHELLS and words[1].startswith("-"):
+        script = words[2][:LARGEST_TEXT]
+        return (tuple(part.split()) for part in _COMMAND_END.split(script))
+    return iter((words,))
 
 
 def relay(forwarding: Forwarding, member: str | None, where: Location, text_of: _TextOf) -> Relay:

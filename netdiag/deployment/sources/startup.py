@@ -25,7 +25,7 @@ from netdiag.kafka.images.settings import Provenance, Setting
 from netdiag.patterns import regex
 from netdiag.values import dataclass
 
-_SHELLS = frozenset({"sh", "bash", "ash", "dash", "zsh"})
+SHELLS = frozenset({"sh", "bash", "ash", "dash", "zsh"})
 _NAME = regex(r"\{(?P<braced>[A-Za-z_][A-Za-z0-9_]*)\}|(?P<bare>[A-Za-z_][A-Za-z0-9_]*)")
 _ENDS = frozenset(";&|\n()")
 # Longer ones are programs, not command lines.
@@ -260,7 +260,7 @@ def _file_settings(properties: Mapping[str, Text], file: str) -> tuple[dict[str,
 def _script(argv: Line) -> Word | None:
     """The script of `sh -c SCRIPT`, behind an init or not."""
     for index, word in enumerate(argv[:3]):
-        if word.value.rpartition("/")[2] not in _SHELLS:
+        if word.value.rpartition("/")[2] not in SHELLS:
             continue
         for position in range(index + 1, len(argv) - 1):
             option = argv[position].value

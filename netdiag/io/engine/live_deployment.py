@@ -32,6 +32,7 @@ from netdiag.deployment.scope import (
     sharing_a_network,
 )
 from netdiag.deployment.sources.engine import from_engine, member_names, runs_kafka
+from netdiag.deployment.sources.relays import running_relays
 from netdiag.engine.container import Container, EngineNetwork
 from netdiag.errors import InputError, NetdiagError
 from netdiag.io.engine.address import EngineAddress, find_engine
@@ -192,6 +193,7 @@ def _live(machine: _Machine, scope: Scope, others: OtherVantages) -> Live:
         host_addresses=machine.host_addresses,
         platform=machine.platform,
         sockets=sockets,
+        relays=running_relays((c for c in said.containers if c.id in scope.asked), called),
     )
     logs = {identifier: lines for identifier, lines in machine.logs.items() if identifier in scope.asked}
     stopped = {called[c.id]: stopped_container(c, logs[c.id]) for c in said.containers if c.id in logs}

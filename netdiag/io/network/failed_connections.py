@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 
+from netdiag.deployment.model.cause import Cause, Explanation
 from netdiag.deployment.model.contact import Address, Contact, Failed, Reason
 from netdiag.deployment.model.verdict import Cell, Verdict
 from netdiag.errors import NetdiagError
@@ -27,7 +28,7 @@ from netdiag.io.kernel.packet_filter import read_counters, read_policies
 from netdiag.io.network.resolver import read_hosts_file
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
 from netdiag.linux.ruleset import RuleAddress, Ruleset
-from netdiag.topology.causes.failed_connection import Cause, Explanation, FailedConnection
+from netdiag.topology.causes.failed_connection import FailedConnection
 from netdiag.topology.causes.find_causes import find_causes
 from netdiag.topology.graph import HopKind, Path, PathEnd, Topology
 from netdiag.topology.inventory import Inventory

@@ -7,6 +7,7 @@ cut edge by name. Security has a block for each port with its certificate and wh
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from netdiag.deployment.model.cause import Cause, Certainty, Explanation, Repair
 from netdiag.deployment.model.contact import Answered, Contact, Unknown
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh, edge_outcome, is_cut
 from netdiag.kafka.security import Certificate, CertificateFault, SaslOffer, TlsHandshake
@@ -14,7 +15,6 @@ from netdiag.render.redact import redacted
 from netdiag.render.report import SeenPort
 from netdiag.render.screen import Line, Run, Screen, Style, hanging, width, wrap
 from netdiag.render.wording import first_names, plural
-from netdiag.topology.causes.failed_connection import Cause, Certainty, Explanation, Repair
 
 _STYLES = {Certainty.PROVEN: Style.BAD, Certainty.FOUND: Style.BAD}
 _MOST_EVIDENCE = 3

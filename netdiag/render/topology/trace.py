@@ -8,13 +8,13 @@ from itertools import groupby
 from typing import Any
 
 from netdiag import __version__
+from netdiag.deployment.model.cause import Cause
 from netdiag.linux.ruleset import RuleAddress
 from netdiag.render.matrix.sections import cause_lines, cause_value
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style, paint
 from netdiag.render.topology.json import path_value
 from netdiag.render.wording import endpoint_text, plural
-from netdiag.topology.causes.failed_connection import Cause
 from netdiag.topology.graph import Hop, Path, PathEnd, Topology
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.path.attempts import Agreement, Proof

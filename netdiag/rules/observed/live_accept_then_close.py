@@ -52,10 +52,4 @@ SEVERITY = Severity.ERROR
 def check(view: LiveView) -> Iterator[Finding]:
     """One finding for every address that closes the connections of the clients it is meant for."""
     for block in blocked(view, Reason.CLOSED):
-        yield told(
-            ID,
-            SEVERITY,
-            block,
-            words="accepts connections and closes them without an answer",
-            hint="bind the listener to 0.0.0.0 on the container port that is published, and check that it listens",
-        )
+        yield told(ID, SEVERITY, block, words="accepts connections and closes them without an answer")

@@ -60,6 +60,7 @@ Sources: Metadata from every listener that answers, then a connection from the s
 
 from collections.abc import Iterator
 
+from netdiag.deployment.causes import repair, why
 from netdiag.deployment.model.contact import Failed, Reason
 from netdiag.deployment.model.vantage import VantageKind
 from netdiag.deployment.observation.live_view import LiveView
@@ -87,6 +88,8 @@ def check(view: LiveView) -> Iterator[Finding]:
 def _finding(view: LiveView, found: list[Trap], reason: Reason, *, outside: bool) -> Finding:
     first = found[0]
     endpoint, contact = first.endpoint.endpoint, first.endpoint.contact
+    assert isinstance(contact, Failed)
+    cause = view.causes.get((first.vantage.label, endpoint.address))
     whose = owner(view, endpoint.node_id, endpoint.address)
     listener = first.answered.listener or (whose.listener if whose else "")
     places = listed(trap.vantage.label for trap in found)
@@ -100,8 +103,8 @@ def _finding(view: LiveView, found: list[Trap], reason: Reason, *, outside: bool
         f"clients to "
         f"{told}: {reason.value}",
         location=place(whose) if whose else ContainerLocation(container=first.vantage.label, part=str(first.bootstrap)),
-        why=contact.because if isinstance(contact, Failed) else "",
-        hint="advertise an endpoint that these clients can reach, on its own listener and port",
+        why=why(cause, contact),
+        hint=repair(cause, contact, endpoint.address),
         related=written(view, whose.broker, "advertised.listeners") if whose else (),
         service=whose.broker.name if whose else None,
         listener=listener or None,

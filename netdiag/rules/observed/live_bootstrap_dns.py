@@ -51,10 +51,4 @@ SEVERITY = Severity.ERROR
 def check(view: LiveView) -> Iterator[Finding]:
     """One finding for every address that the clients it is meant for cannot resolve."""
     for block in blocked(view, Reason.UNRESOLVED):
-        yield told(
-            ID,
-            SEVERITY,
-            block,
-            words="does not resolve",
-            hint="attach both to one network, or advertise a name that resolves there",
-        )
+        yield told(ID, SEVERITY, block, words="does not resolve")

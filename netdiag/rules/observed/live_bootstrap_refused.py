@@ -52,10 +52,4 @@ SEVERITY = Severity.ERROR
 def check(view: LiveView) -> Iterator[Finding]:
     """One finding for every address that refuses the clients it is meant for."""
     for block in blocked(view, Reason.REFUSED):
-        yield told(
-            ID,
-            SEVERITY,
-            block,
-            words="refuses connections",
-            hint="compare the broker's listeners with its open sockets and with the published ports",
-        )
+        yield told(ID, SEVERITY, block, words="refuses connections")

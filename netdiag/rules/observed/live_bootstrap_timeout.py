@@ -51,10 +51,4 @@ SEVERITY = Severity.ERROR
 def check(view: LiveView) -> Iterator[Finding]:
     """One finding for every address that does not answer the clients it is meant for, or has no route from them."""
     for block in blocked(view, Reason.TIMEOUT, Reason.UNREACHABLE):
-        yield told(
-            ID,
-            SEVERITY,
-            block,
-            words="does not answer",
-            hint="look for a firewall, a paused container or a missing route (`netdiag trace` shows the path)",
-        )
+        yield told(ID, SEVERITY, block, words="does not answer")

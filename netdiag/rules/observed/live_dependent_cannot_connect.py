@@ -43,6 +43,7 @@ Sources: both hops of a client, tried from the client's network namespace.
 
 from collections.abc import Iterator
 
+from netdiag.deployment.causes import repair, why
 from netdiag.deployment.model.contact import Answered, Failed
 from netdiag.deployment.model.deployment import KafkaClient
 from netdiag.deployment.model.verdict import Cell, Word
@@ -70,29 +71,39 @@ def check(view: LiveView) -> Iterator[Finding]:
 
 
 def _finding(view: LiveView, client: KafkaClient, cells: tuple[Cell, ...]) -> Finding:
+    because, hint = _told(view, client, cells[0])
     gives = listed(f'"{cell.bootstrap}" ({cell.observed})' for cell in cells)
     return Finding(
         rule=ID,
         severity=SEVERITY,
         message=f"{client.member.name} cannot use Kafka: {gives}",
         location=client.declared.at(),
-        why=_why(cells[0]),
-        hint=f"set {client.setting} to an address that works from container {client.member.name}",
+        why=because,
+        hint=hint,
         related=written_variable(view, client.member, client.declared.variable),
         service=client.member.name,
     )
 
 
-def _why(cell: Cell) -> str:
+def _told(view: LiveView, client: KafkaClient, cell: Cell) -> tuple[str, str]:
+    """Why the client's address does not work, and what helps."""
+    usual = f"set {client.setting} to an address that works from container {client.member.name}"
     verdict = cell.observed
     if verdict is None:
-        return ""
+        return "", usual
     if isinstance(verdict.bootstrap, Failed):
-        return verdict.bootstrap.because
-    if isinstance(verdict.bootstrap, Answered) and verdict.bootstrap.foreign:
-        return verdict.bootstrap.because
-    bad = next((one for one in verdict.endpoints if one.outcome != Word.OK), None)
-    if bad is None:
-        return "the broker answers, but returns no broker to connect to"
-    because = f": {bad.contact.because}" if isinstance(bad.contact, Failed) else ""
-    return f"the broker sends it to {bad.endpoint.address} (node {bad.endpoint.node_id}), {bad.outcome}{because}"
+        failed, address, sent = verdict.bootstrap, cell.bootstrap, ""
+    elif isinstance(verdict.bootstrap, Answered) and verdict.bootstrap.foreign:
+        return verdict.bootstrap.because, usual
+    else:
+        bad = next((one for one in verdict.endpoints if one.outcome != Word.OK), None)
+        if bad is None:
+            return "the broker answers, but returns no broker to connect to", usual
+        address = bad.endpoint.address
+        sent = f"the broker sends it to {address} (node {bad.endpoint.node_id}), {bad.outcome}"
+        if not isinstance(bad.contact, Failed):
+            return sent, usual
+        failed = bad.contact
+    cause = view.causes.get((cell.vantage, address))
+    because = why(cause, failed)
+    return f"{sent}: {because}" if sent else because, usual if cause is None else repair(cause, failed, address)

@@ -36,6 +36,7 @@ Sources: the first bytes of the response to an ApiVersions request.
 
 from collections.abc import Iterator
 
+from netdiag.deployment.causes import repair, why
 from netdiag.deployment.model.contact import Address, Failed, Reason
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import Finding, Severity
@@ -63,8 +64,8 @@ def check(view: LiveView) -> Iterator[Finding]:
                 message=f'from {listed(places)}: no Kafka broker answers at "{address}", which {whose.broker.name} '
                 f"advertises for listener {whose.listener}",
                 location=place(whose),
-                why=failed.because,
-                hint=f"find out what listens on port {address.port} there, and move it or the broker to another port",
+                why=why(view.causes.get((places[0], address)), failed),
+                hint=repair(view.causes.get((places[0], address)), failed, address),
                 service=whose.broker.name,
                 listener=whose.listener,
             )

@@ -3,10 +3,9 @@
 import dataclasses
 import ipaddress
 from collections.abc import Callable, Iterator
-from enum import StrEnum
 from functools import cached_property
 
-from netdiag.deployment.model.contact import Address, Contact, Failed, Mechanism
+from netdiag.deployment.model.contact import Contact, Failed, Mechanism
 from netdiag.engine.container import Container
 from netdiag.linux.procfs import Process
 from netdiag.linux.sockets import Listener, Protocol
@@ -15,44 +14,6 @@ from netdiag.topology.inventory import IndexedInventory, IndexedNamespace, LinkI
 from netdiag.topology.path.attempts import CounterEvidence
 from netdiag.topology.published_ports import ANY_ADDRESS, PROXY_COMMAND, parse_proxy
 from netdiag.values import dataclass
-
-
-class Certainty(StrEnum):
-    """How certain a cause is; the value is the word users see before it."""
-
-    PROVEN = "because"
-    FOUND = "found"
-    CONSISTENT = "consistent with"
-    FORETOLD = "foretold"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repair:
-    """What helps, in the imperative; `confirmed` is whether the connection is predicted to work with it."""
-
-    text: str
-    confirmed: bool
-    because: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
-    """One cause. `repairs` stand in order, confirmed ones first."""
-
-    mechanism: Mechanism
-    certainty: Certainty
-    because: str
-    evidence: tuple[str, ...] = ()
-    repairs: tuple[Repair, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
-    """Why a vantage cannot connect to an address: the causes, the likeliest first."""
-
-    vantage: str
-    address: Address
-    causes: tuple[Cause, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

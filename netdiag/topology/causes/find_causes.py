@@ -13,11 +13,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from netdiag.deployment.model.contact import Answered, Failed, Mechanism, Reason
+from netdiag.deployment.causes import NOT_TRIED, predicted_repair
+from netdiag.deployment.model.cause import Cause, Certainty, Repair, name_of_stopped
+from netdiag.deployment.model.contact import Address, Answered, Failed, Mechanism, Reason
 from netdiag.engine.container import Container
 from netdiag.linux.ruleset import Origin, RuleAddress, address_of, policy_of
 from netdiag.topology.causes import remedies
-from netdiag.topology.causes.failed_connection import Cause, Certainty, FailedConnection, Remedy, Repair, Suspect
+from netdiag.topology.causes.failed_connection import FailedConnection, Remedy, Suspect
 from netdiag.topology.causes.links import suspect_lost_packet, suspect_without_route
 from netdiag.topology.causes.remedies import without_failed_neighbours
 from netdiag.topology.causes.sockets import (
@@ -33,7 +35,6 @@ from netdiag.topology.path.name_lookup import Resolver
 from netdiag.topology.path.prediction import PathPredictor
 
 MOST_REPAIRS = 6
-_NOT_TRIED = "cannot be tested in the model"
 _MECHANISMS = {
     Reason.NOT_KAFKA: Mechanism.NOT_KAFKA,
     Reason.TLS: Mechanism.TLS_EXPECTED,
@@ -59,7 +60,8 @@ def find_causes(connection: FailedConnection, resolver: Resolver | None = None) 
     for certainty, suspect in sorted(_suspects(connection), key=lambda one: list(Certainty).index(one[0])):
         earlier = found.get(suspect.mechanism)
         if earlier is not None:
-            evidence = tuple(dict.fromkeys((*earlier.evidence, *suspect.evidence)))
+            new = suspect.evidence if suspect.because != earlier.because else ()
+            evidence = tuple(dict.fromkeys((*earlier.evidence, *new)))
             found[suspect.mechanism] = replace(earlier, evidence=evidence)
             continue
         found[suspect.mechanism] = Cause(
@@ -91,9 +93,11 @@ def _suspects(connection: FailedConnection) -> Iterator[tuple[Certainty, Suspect
     foretold = connection.foretold
     if foretold is not None and foretold.mechanism is not None:
         said = f"the deployment's files and settings predict it: {foretold.because}"
+        address = Address(host=connection.path.destination, port=connection.path.port)
+        remedy = Remedy(text=predicted_repair(foretold.mechanism, address, foretold.container).text)
         yield (
             Certainty.FORETOLD,
-            Suspect(mechanism=foretold.mechanism, because=foretold.because, evidence=(said,)),
+            Suspect(mechanism=foretold.mechanism, because=foretold.because, evidence=(said,), remedies=(remedy,)),
         )
 
 
@@ -173,7 +177,7 @@ def _repairs(connection: FailedConnection, suspect: Suspect, resolver: Resolver 
 
 def _try(connection: FailedConnection, remedy: Remedy, resolver: Resolver | None) -> Repair:
     if remedy.change is None and not remedy.destination:
-        return Repair(text=remedy.text, confirmed=False, because=_NOT_TRIED)
+        return Repair(text=remedy.text, confirmed=False, because=NOT_TRIED)
     topology = remedy.change(connection.topology) if remedy.change is not None else connection.topology
     topology = without_failed_neighbours(topology)
     path = connection.path
@@ -210,10 +214,9 @@ def suspect_of_name(connection: FailedConnection) -> Suspect:
         return _unknown_name(connection, name, who)
     running = [one for one in owners if one.state.has_process]
     if not running:
-        names = " and ".join(one.name for one in owners)
         return Suspect(
             mechanism=Mechanism.NAME_OF_STOPPED,
-            because=f'"{name}" is {names}, which is not running, and the engine does not resolve stopped containers',
+            because=name_of_stopped(name, owners[0].state.exit_code),
             evidence=(f"the engine reports {owners[0].name} as {owners[0].state.status.value}",),
             remedies=(remedies.start(connection, owners[0], connection.path.port),),
         )

@@ -7,6 +7,7 @@ import ipaddress
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from netdiag.deployment.model.cause import start_container
 from netdiag.engine.container import Container, Status
 from netdiag.linux.netns import Netns
 from netdiag.linux.procfs import Process
@@ -496,7 +497,7 @@ def dial_listening_container(connection: FailedConnection, port: int) -> Iterato
 
 def start(connection: FailedConnection, container: Container, port: int, *, published: int = 0) -> Remedy:
     """Start a container; as configured, it would listen on the port that is published or dialled."""
-    text = f"start {container.name}"
+    text = start_container(container.name)
     for view in connection.container_networks(container):
         if view.bridge is None or not view.network.subnets:
             continue

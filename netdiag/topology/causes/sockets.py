@@ -1,5 +1,6 @@
 """Why a connection is refused, or accepted and not answered: sockets, published ports, docker-proxy, pauses."""
 
+from netdiag.deployment.model.cause import published_by_stopped
 from netdiag.deployment.model.contact import Mechanism
 from netdiag.engine.container import Container, Status
 from netdiag.linux.sockets import Listener
@@ -249,7 +250,7 @@ def _not_in_force(connection: FailedConnection, asked: Published) -> Suspect:
         ]
         return _suspect(Mechanism.PUBLISHED_IN_HOST_MODE, because, wanted, found)
     if not container.state.has_process:
-        because = f"{wanted}, but is not running (exit code {container.state.exit_code})"
+        because = published_by_stopped(name, port, container.state.exit_code)
         return _suspect(
             Mechanism.NOT_RUNNING,
             because,

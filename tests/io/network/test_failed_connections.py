@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from netdiag.deployment.model.cause import Certainty
 from netdiag.deployment.model.contact import Address, Answered, Failed, Mechanism, NodeEndpoint, Reason
 from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Verdict, Word
 from netdiag.io.kernel.inventory import read_inventory
@@ -25,7 +26,6 @@ from netdiag.io.network.failed_connections import (
 )
 from netdiag.io.network.traced_connection import prove
 from netdiag.linux.netns import NamedNamespace, OwnNamespace, ProcessNamespace
-from netdiag.topology.causes.failed_connection import Certainty
 from netdiag.topology.path.attempts import CounterEvidence
 from netdiag.topology.path.prediction import PathPredictor
 from tests.netlab.faults_world import KAFKA, faulty

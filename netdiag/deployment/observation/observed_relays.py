@@ -1,0 +1,99 @@
+"""Relays that nobody declares: where a broker answers at a port that is no broker's, something passes on to it.
+
+Which listener is behind it is told by the answer: a listener is known by the addresses that it advertises.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from netdiag.deployment.model.contact import Address, Answered
+from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode, Relay, RelayTarget
+from netdiag.deployment.model.vantage import Vantage
+from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.prediction.client_namespace import (
+    Loopback,
+    MemberAddress,
+    NamespaceKind,
+    client_namespace,
+    network_owner,
+    resolve,
+)
+from netdiag.deployment.prediction.sockets import Reach, binding
+from netdiag.findings import ContainerLocation
+from netdiag.kafka.listeners import ListenerEntry
+
+_Port = tuple[str | None, int]
+
+
+def observed_relays(deployment: Deployment, vantages: Iterable[Vantage], cells: Iterable[Cell]) -> tuple[Relay, ...]:
+    """The relays that cells show and the deployment does not know."""
+    places = {vantage.label: vantage for vantage in vantages}
+    found: dict[_Port, Relay | None] = {}
+    for cell in cells:
+        vantage, answered = places.get(cell.vantage), cell.observed.bootstrap if cell.observed else None
+        if vantage is None or not isinstance(answered, Answered):
+            continue
+        for owner, port in _entered(deployment, vantage, cell.bootstrap):
+            if (owner, port) in deployment.relays_by_port or (owner or "", port) in deployment.listeners_by_port:
+                continue
+            behind = _listener(deployment, answered)
+            relay = _relay(deployment, owner, port, *behind) if behind is not None else None
+            # Where two answers differ, the connections are divided among several.
+            found[owner, port] = relay if found.get((owner, port), relay) == relay else None
+    return tuple(relay for relay in found.values() if relay is not None)
+
+
+def _entered(deployment: Deployment, vantage: Vantage, address: Address) -> Iterator[_Port]:
+    """The namespace (None: the docker host's) and port in which the connection to an address ends."""
+    resolution = resolve(deployment, vantage, address.host)
+    match resolution:
+        case (MemberAddress() as only,):
+            yield only.member, address.port
+        case (Loopback(),):
+            client = client_namespace(deployment, vantage)
+            if client.ground is NamespaceKind.CONTAINER and client.owner is not None:
+                yield client.owner.name, address.port
+            elif client.ground is NamespaceKind.DOCKER_HOST:
+                yield from _behind_host(deployment, address.port)
+
+
+def _behind_host(deployment: Deployment, port: int) -> Iterator[_Port]:
+    publishing = deployment.publishers_by_port.get(port, ())
+    if not publishing:
+        if not any((owner.name, port) in deployment.listeners_by_port for owner in deployment.host_mode_members):
+            yield None, port
+    elif len(publishing) == 1 and publishing[0][0].mode is not NetworkMode.HOST:
+        member, published = publishing[0]
+        yield network_owner(deployment, member).name, published.target
+
+
+def _listener(deployment: Deployment, answered: Answered) -> tuple[Broker, ListenerEntry] | None:
+    """The one listener that names these brokers to its clients; None where none or several do."""
+    own = next((one for one in answered.brokers if one.node_id == answered.node_id), None) or next(
+        iter(answered.brokers), None
+    )
+    if own is None:
+        return None
+    found = [
+        (broker, bound)
+        for broker in deployment.brokers
+        if broker.config.node_id == own.node_id
+        for told in broker.config.advertised_listeners
+        if (told.endpoint.host, told.endpoint.port) == (own.host, own.port)
+        and (bound := broker.config.listener_by_name.get(told.endpoint.listener)) is not None
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _relay(deployment: Deployment, owner: str | None, port: int, broker: Broker, entry: ListenerEntry) -> Relay:
+    """A relay whose connections are those of the broker's own container, as far as the model is concerned."""
+    inside = binding(deployment, broker, entry).reach is Reach.LOOPBACK
+    host = "localhost" if inside or not broker.member.attachments else broker.member.service or broker.name
+    return Relay(
+        program="a relay",
+        member=owner,
+        host="",
+        port=port,
+        targets=(RelayTarget(address=Address(host=host, port=entry.endpoint.port)),),
+        where=ContainerLocation(container=owner or "docker host", part=f"port {port}"),
+        through=broker.name,
+    )

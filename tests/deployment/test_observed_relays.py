@@ -1,0 +1,74 @@
+"""Relays that nobody declares are known by the broker that answers through them."""
+
+import pytest
+
+from netdiag.deployment.model.contact import Address, Answered, NodeEndpoint
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.model.verdict import Cell, Verdict, Word
+from netdiag.deployment.observation.observed_relays import observed_relays
+from tests.deployment.stacks import deployment_of
+
+STACK = """\
+name: t
+services:
+  kafka:
+    image: confluentinc/cp-kafka:7.9.2
+    ports: ["9093:9092"]
+    environment:
+      KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+      KAFKA_BROKER_ID: 1
+      KAFKA_LISTENERS: INTERNAL://:29092,EXTERNAL://:9092,LOCAL://127.0.0.1:9191
+      KAFKA_ADVERTISED_LISTENERS: INTERNAL://kafka:29092,EXTERNAL://localhost:9093,LOCAL://127.0.0.1:9191
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INTERNAL:PLAINTEXT,EXTERNAL:PLAINTEXT,LOCAL:PLAINTEXT
+      KAFKA_INTER_BROKER_LISTENER_NAME: INTERNAL
+  app:
+    image: example/app:1
+    ports: ["9095:5000"]
+"""
+HOST = Vantage(kind=VantageKind.DOCKER_HOST, label="docker host")
+APP = Vantage(kind=VantageKind.CONTAINER, label="container app", member="app", networks=("default",))
+
+
+def cell(vantage: Vantage, bootstrap: str, told: str, node: int = 1) -> Cell:
+    def address(text: str) -> Address:
+        host, _, port = text.rpartition(":")
+        return Address(host=host, port=int(port))
+
+    named = address(told)
+    answered = Answered(
+        node_id=1, cluster_id="c", brokers=(NodeEndpoint(node_id=node, host=named.host, port=named.port),)
+    )
+    return Cell(
+        vantage=vantage.label, bootstrap=address(bootstrap), observed=Verdict(word=Word.ADVERTISED, bootstrap=answered)
+    )
+
+
+def seen(*cells: Cell, deployment: Deployment | None = None) -> list[str]:
+    found = observed_relays(deployment or deployment_of(STACK), (HOST, APP), cells)
+    return [f"{one}:{one.port} > {one.targets[0].address} in {one.through}" for one in found]
+
+
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        (cell(APP, "localhost:9092", "kafka:29092"), ["a relay in app:9092 > kafka:29092 in kafka"]),
+        (cell(HOST, "localhost:9092", "localhost:9093"), ["a relay on the docker host:9092 > kafka:9092 in kafka"]),
+        (cell(HOST, "localhost:9095", "kafka:29092"), ["a relay in app:5000 > kafka:29092 in kafka"]),
+        (cell(HOST, "localhost:9092", "127.0.0.1:9191"), ["a relay on the docker host:9092 > localhost:9191 in kafka"]),
+        (cell(APP, "app:7000", "kafka:29092"), ["a relay in app:7000 > kafka:29092 in kafka"]),
+        (cell(HOST, "localhost:9093", "localhost:9093"), []),
+        (cell(APP, "kafka:29092", "kafka:29092"), []),
+        (cell(APP, "localhost:9092", "elsewhere:9092"), []),
+        (cell(APP, "localhost:9092", "kafka:29092", node=7), []),
+        (cell(APP, "nobody:9092", "kafka:29092"), []),
+    ],
+)
+def test_what_answers_where_no_broker_listens(what: Cell, expected: list[str]) -> None:
+    assert seen(what) == expected
+
+
+def test_answers_of_two_listeners_at_one_port_tell_nothing() -> None:
+    first, second = (cell(APP, "localhost:9092", told) for told in ("kafka:29092", "localhost:9093"))
+    assert seen(first, second) == []
+    assert seen(second, first, second) == []
