@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 
+from netdiag.deployment.clients import client_addresses, client_vantages
 from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import Deployment
-from netdiag.deployment.model.vantage import Vantage, bootstraps, vantages
+from netdiag.deployment.model.vantage import Vantage, VantageKind, bootstraps, vantages
 from netdiag.deployment.model.verdict import Cell
 from netdiag.deployment.observation.identification import identified
 from netdiag.deployment.observation.live_view import SeenName
@@ -16,6 +17,9 @@ from netdiag.rules.declared import failing_to_start
 
 # Of a matrix larger than this nobody reads a cell, and predicting or probing it takes long.
 MOST_CELLS = 20_000
+# The vantages that stand at the end, behind those of the deployment itself.
+_OUTSIDE = (VantageKind.OTHER_NETWORK, VantageKind.LAN)
+_USUAL = "PLAINTEXT"
 
 
 def predicted_matrix(name: str, deployment: Deployment, findings: Sequence[Finding]) -> Matrix | str:
@@ -23,7 +27,9 @@ def predicted_matrix(name: str, deployment: Deployment, findings: Sequence[Findi
     down = failing_to_start(findings, deployment)
     because = {f.service: f.rule for f in reversed(findings) if f.broker_prints and f.service}
     deployment = deployment.with_down(down)
-    places, addresses = vantages(deployment), bootstraps(deployment)
+    clients = client_vantages(deployment)
+    places = tuple(sorted((*vantages(deployment), *clients), key=lambda place: place.kind in _OUTSIDE))
+    addresses = tuple(dict.fromkeys((*bootstraps(deployment), *client_addresses(deployment))))
     unknown = [b.name for b in deployment.brokers if b.config.is_broker and b.config.is_unknown("listeners")]
     serving = [b for b in deployment.brokers if b.config.is_broker]
     if serving and (len(unknown) == len(serving) or not addresses):
@@ -37,9 +43,21 @@ def predicted_matrix(name: str, deployment: Deployment, findings: Sequence[Findi
     return Matrix(
         input=name,
         vantages=places,
-        cells=predict(deployment, places, addresses),
+        cells=_predicted_cells(deployment, places, addresses, clients),
         not_running={b.name: because.get(b.name, "") for b in deployment.brokers if b.name in down},
     )
+
+
+def _predicted_cells(
+    deployment: Deployment, places: Sequence[Vantage], addresses: Sequence[Address], speaks: Mapping[Vantage, str]
+) -> tuple[Cell, ...]:
+    """The cells of every vantage in order; a declared client speaks its own security protocol."""
+    cells: dict[str, list[Cell]] = {place.label: [] for place in places}
+    for protocol in dict.fromkeys(speaks.get(place, _USUAL) for place in places):
+        alike = [place for place in places if speaks.get(place, _USUAL) == protocol]
+        for cell in predict(deployment, alike, addresses, speaks=protocol):
+            cells[cell.vantage].append(cell)
+    return tuple(cell for of_place in cells.values() for cell in of_place)
 
 
 def observed_matrix(

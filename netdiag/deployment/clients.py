@@ -6,7 +6,7 @@ hop, are the endpoints that the listener advertises, the second.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 
 from netdiag.deployment.model.contact import Address, Failed, Unknown
@@ -110,6 +110,24 @@ def attempts(deployment: Deployment) -> Iterator[Attempt]:
     for attempt in _attempts(deployment, deployment.clients):
         if _is_for_kafka(deployment, attempt) and not is_overlooked_by_registry(attempt):
             yield attempt
+
+
+def client_vantages(deployment: Deployment) -> Mapping[Vantage, str]:
+    """Where the declared clients stand that run no broker, each with the security protocol that it speaks."""
+    found: dict[Vantage, str] = {}
+    for attempt in _active_attempts(deployment):
+        found.setdefault(attempt.vantage, client_protocol(attempt) or "PLAINTEXT")
+    return found
+
+
+def client_addresses(deployment: Deployment) -> tuple[Address, ...]:
+    """The addresses that these clients are given."""
+    return tuple(dict.fromkeys(attempt.address for attempt in _active_attempts(deployment)))
+
+
+def _active_attempts(deployment: Deployment) -> Iterator[Attempt]:
+    brokers = {broker.name for broker in deployment.brokers}
+    return (a for a in attempts(deployment) if a.client.active and a.member.name not in brokers)
 
 
 def overlooked_by_registry(deployment: Deployment) -> Iterator[Attempt]:

@@ -159,3 +159,47 @@ def test_a_broker_of_which_nothing_is_known_has_a_note_in_the_place_of_its_matri
     assert report.inputs[0].brokers == ("kafka",)
     assert report.matrices == ()
     assert report.notes == ("a.yml: no matrix, because netdiag does not know what kafka listens on",)
+
+
+CLIENTS = """\
+networks: {front: , back: }
+services:
+  kafka:
+    image: confluentinc/cp-kafka:7.9.2
+    networks: [back]
+    environment:
+      KAFKA_ZOOKEEPER_CONNECT: zk:2181
+      KAFKA_LISTENERS: PLAINTEXT://:9092,SECURE://:9093
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092,SECURE://kafka:9093
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,SECURE:SSL
+      KAFKA_METRIC_REPORTERS: io.confluent.metrics.reporter.ConfluentMetricsReporter
+      KAFKA_CONFLUENT_METRICS_REPORTER_BOOTSTRAP_SERVERS: kafka:9092
+  zk: {image: "zookeeper:3.9", networks: [back]}
+  near: {image: near, networks: [back], environment: {KAFKA_BROKERS: "kafka:9092"}}
+  far: {image: far, networks: [front], environment: {KAFKA_BROKERS: "kafka:9092"}}
+  named: {image: named, networks: [back], extra_hosts: ["broker:10.0.0.7"], environment: {KAFKA_BROKERS: "broker:9999"}}
+  secure: {image: s, networks: [back], environment: {A_BOOTSTRAP_SERVERS: "kafka:9092", A_SECURITY_PROTOCOL: SSL}}
+  asleep: {image: asleep, networks: [back], profiles: [x], environment: {KAFKA_BROKERS: "kafka:9092"}}
+"""
+
+
+def test_declared_clients_are_vantages_with_their_networks_and_bootstraps(folder: Path) -> None:
+    (folder / "a.yml").write_text(CLIENTS, encoding="utf-8")
+    (matrix,) = report_of("a.yml").matrices
+    assert [place.label for place in matrix.vantages] == [
+        "docker host",
+        "inside kafka",
+        "container on back",
+        "inside near",
+        "inside far",
+        "inside named",
+        "inside secure",
+        "container elsewhere",
+        "LAN machine",
+    ]
+    words = {(cell.vantage, str(cell.bootstrap)): str(cell.predicted) for cell in matrix.cells}
+    assert words["inside near", "kafka:9092"] == "ok"
+    assert words["inside far", "kafka:9092"] == "bootstrap: unresolved"
+    assert words["inside named", "broker:9999"] not in ("ok", "bootstrap: unresolved")
+    assert words["inside near", "broker:9999"] == "unknown"
+    assert words["inside secure", "kafka:9092"] == "tls"

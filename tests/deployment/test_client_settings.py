@@ -2,6 +2,8 @@
 
 import pytest
 
+from netdiag.compose.load import load
+from netdiag.compose.positions import Source
 from netdiag.deployment.model.deployment import KafkaClient
 from netdiag.deployment.sources.client_settings import (
     MOST,
@@ -11,6 +13,7 @@ from netdiag.deployment.sources.client_settings import (
     is_bootstrap_variable,
     parse_bootstrap_list,
 )
+from netdiag.deployment.sources.compose import from_compose
 from netdiag.findings import FileLocation
 from tests.deployment.stacks import deployment_of
 
@@ -399,3 +402,70 @@ def test_a_broker_that_reports_its_metrics_is_a_client() -> None:
 def test_a_job_in_a_brokers_image_is_a_client() -> None:
     body = "command: kafka-topics --create --topic t --bootstrap-server kafka:9092"
     assert shown(body, image="confluentinc/cp-kafka:7.9.2") == ["c app --bootstrap-server in command kafka:9092"]
+
+
+FILES = {
+    "output.kafka": ("connect.yaml", "output:\n  kafka:\n    addresses: [ 'redpanda:9092' ]\n    topic: t\n"),
+    "seed_brokers": ("franz.yaml", "input:\n  kafka_franz:\n    seed_brokers:\n      - a:1\n      - b:2\n"),
+    "console": ("console.yaml", 'kafka:\n  brokers: ["redpanda:9092"]\n  schemaRegistry: {urls: ["http://r:8081"]}\n'),
+    "Connect": ("worker.properties", "# bootstrap.servers=old:1\nbootstrap.servers=kafka:29092\n"),
+    "Kafka UI": ("dynamic.yaml", "kafka:\n  clusters:\n    - name: local\n      bootstrapServers: kafka:29092\n"),
+    "AKHQ": ("application.yml", 'akhq: {connections: {local: {properties: {bootstrap.servers: "kafka:9092"}}}}\n'),
+    "lag exporter": ("application.conf", 'clusters = [{ bootstrap-brokers = "kafka:9092" }]\n'),
+    "Logstash": ("pipeline.conf", 'input { kafka { bootstrap_servers => "kafka:9092" } }\n'),
+    "Beats": ("filebeat.yml", 'output.kafka:\n  hosts: ["kafka:9092"]\noutput.elasticsearch:\n  hosts: ["es:9200"]\n'),
+    "Telegraf": ("telegraf.conf", '[[outputs.kafka]]\n  brokers = ["kafka:9092"]\n'),
+    "Burrow": ("burrow.toml", '[cluster.local]\nclass-name="kafka"\nservers=[ "kafka:9092" ]\n'),
+    "nothing": ("prometheus.yml", "scrape_configs: [{static_configs: [{targets: ['kafka:9404']}]}]\n"),
+}
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("output.kafka", "redpanda:9092"),
+        ("seed_brokers", "a:1 b:2"),
+        ("console", "redpanda:9092"),
+        ("Connect", "kafka:29092"),
+        ("Kafka UI", "kafka:29092"),
+        ("AKHQ", "kafka:9092"),
+        ("lag exporter", "kafka:9092"),
+        ("Logstash", "kafka:9092"),
+        ("Beats", "kafka:9092"),
+        ("Telegraf", "kafka:9092"),
+        ("Burrow", "kafka:9092"),
+        ("nothing", ""),
+    ],
+)
+@pytest.mark.parametrize(
+    "service",
+    [
+        "{image: app, volumes: ['./FILE:/etc/app/FILE:ro']}",
+        "{image: app, command: 'run -c /etc/app/FILE', volumes: ['.:/etc/app']}",
+        "{image: app, environment: {CONFIG_FILEPATH: /etc/app/FILE}, volumes: ['.:/etc/app']}",
+        "{image: app, configs: [{source: own, target: /etc/app/FILE}]}",
+    ],
+)
+def test_a_file_that_a_service_mounts_has_its_list(program: str, expected: str, service: str) -> None:
+    name, text = FILES[program]
+    stack = f"services: {{app: {service.replace('FILE', name)}}}\nconfigs: {{own: {{file: ./{name}}}}}\n"
+    made = from_compose(load(Source("c.yml", stack)), read=lambda path: text.encode() if path.endswith(name) else None)
+    assert " ".join(f"{a.host}:{a.port}" for c in made.clients for a in c.bootstraps) == expected
+    for client in made.clients:
+        first = client.bootstraps[0]
+        place = client.declared.at(first.start, first.end)
+        assert isinstance(place, FileLocation)
+        assert place.path.endswith(name)
+        assert text.encode()[place.start : place.end].decode() == expected.split()[0]
+        assert client.setting.endswith(f" in {name}")
+
+
+def test_a_variable_wins_over_a_file() -> None:
+    text = "services: {app: {image: app, environment: {KAFKA_BROKERS: 'kafka:9092'}, volumes: ['./a.yml:/a/a.yml']}}\n"
+    made = from_compose(load(Source("c.yml", text)), read=lambda path: b"brokers: [other:1]")
+    assert [c.setting for c in made.clients] == ["KAFKA_BROKERS"]
+
+
+def test_a_command_sets_the_addresses_of_redpanda_connect() -> None:
+    (given,) = bootstraps_in_command(["run", "--set", "output.kafka.addresses=redpanda:9092", "/pipeline.yaml"])
+    assert [(a.host, a.port) for a in given.addresses] == [("redpanda", 9092)]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from netdiag.deployment.clients import attempts
 from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.deployment import Deployment
 from netdiag.linux.netns import ProcessNamespace
 from tests.lab.stack import Stack as Running
 from tests.live.stacks import check
@@ -22,7 +24,8 @@ NETDIAG = (PREDICTED, PREDICTED_LIVE, OBSERVED)
 def netdiag_says(running: Running, stack: Stack, *, engine: Engine | None = None) -> Mapping[str, Source]:
     """The three views, taken once; the containers to look from must be there already."""
     declared = prediction(stack, engine=engine)
-    asked = {cell.bootstrap: _address(filled(running, cell.bootstrap)) for cell in stack.cells}
+    pairs = [(cell.vantage, cell.bootstrap) for cell in stack.cells] + client_pairs(declared.deployment)
+    asked = {bootstrap: _address(filled(running, bootstrap)) for _, bootstrap in pairs}
     addresses = tuple(dict.fromkeys(asked.values()))
     checked = check(running, addresses=addresses)
     cells = {(cell.vantage, cell.bootstrap): cell for cell in checked.cells}
@@ -39,7 +42,7 @@ def netdiag_says(running: Running, stack: Stack, *, engine: Engine | None = None
             return f"netns:{running.engine.record.lan_netns}"
         return by_container[stand(running, vantage).container_id]
 
-    labels = {vantage: label(vantage) for vantage in dict.fromkeys(cell.vantage for cell in stack.cells)}
+    labels = {vantage: label(vantage) for vantage in dict.fromkeys(vantage for vantage, _ in pairs)}
 
     def predicted_live(vantage: str, bootstrap: str) -> str:
         return str(cells[labels[vantage], asked[bootstrap]].predicted)
@@ -48,6 +51,15 @@ def netdiag_says(running: Running, stack: Stack, *, engine: Engine | None = None
         return str(cells[labels[vantage], asked[bootstrap]].observed)
 
     return {PREDICTED: declared.cell, PREDICTED_LIVE: predicted_live, OBSERVED: observed}
+
+
+def client_pairs(deployment: Deployment) -> list[tuple[str, str]]:
+    """Every declared client as a vantage, with every address of its bootstrap list."""
+    return [
+        (f"S({attempt.member.name})", str(attempt.address))
+        for attempt in attempts(deployment)
+        if attempt.client.active and deployment.broker(attempt.member.name) is None
+    ]
 
 
 def _address(bootstrap: str) -> Address:

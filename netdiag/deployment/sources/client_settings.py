@@ -1,4 +1,4 @@
-"""Which members are Kafka clients: the bootstrap addresses in their variables, commands and health checks.
+"""Which members are Kafka clients: the bootstrap addresses in their variables, commands, health checks and files.
 
 A list is `host:port` by commas, with or without a scheme, quotes and brackets: what Kafka's clients, frameworks and
 JSON or YAML documents accept between them. What is not such a list as a whole is none. Whether a list is for one of
@@ -7,7 +7,7 @@ the brokers at hand is not decided here.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, islice
 
@@ -19,6 +19,7 @@ from netdiag.kafka.listeners import is_loopback
 from netdiag.patterns import regex
 from netdiag.values import dataclass
 
+FileContent = Callable[[str], Text | None]
 # More addresses than any client is given; what follows would only cost time.
 MOST = 100
 _ITEM = regex(
@@ -43,7 +44,10 @@ _OPTION = regex(
     r"(?i)(?<![\w./-])(?P<name>--?[\w.-]{0,80}?(?:bootstrap[._-]?servers?|broker-list|brokers?|kafka[._-]?servers?))"
     r"(?:=|" + _BLANK + r"{1,20})[\"']?"
 )
-_PROPERTY = regex(r"(?i)(?<![\w-])(?P<name>bootstrap[._-]?servers?|metadata\.broker\.list|brokers)=[\"']?")
+_PROPERTY = regex(
+    r"(?i)(?<![\w-])(?P<name>bootstrap[._-]?servers?|metadata\.broker\.list|brokers"
+    r"|(?:\w{1,40}\.)?kafka(?:_franz)?\.(?:addresses|seed_brokers))=[\"']?"
+)
 _TOOL = regex(r"(?<![\w.-])(?:kafkacat|kcat|kafka-ready|kaf)(?=[ \t\0])")
 _DASH_B = regex(r"(?:(?<=[ \t\0])|\A)-b[ \t\0]{0,9}[\"']?")
 _COMMAND_END = regex(r"[|;&]|(?<!\\)\n")
@@ -71,10 +75,25 @@ _KEY = regex(
     r"(?i)(?:bootstrap[._-]?servers?|(?<![\w.-])brokers|(?:metadata[._-])?broker[._-]?list)[\"'\\]{0,4}[ \t]*[:=]\s*"
     r"(?:-[ \t]+)?" + OPENING
 )
+# The same in a file, whose keys mean Kafka by what stands above them, too.
+_FILE_KEY = regex(
+    r"(?i)(?:(?:bootstrap[._-]?(?:servers?|brokers?)|(?<![\w.-])(?:seed[._-]?)?brokers|metadata[._-]broker[._-]list)"
+    r"|kafka(?!:\d)(?:[\w.\"'\]}: -]{0,40}\n(?:(?:[ \t-][^\n]{0,200}\n){0,4}?[ \t-]{1,40})?|[\w.]{0,20}\.)"
+    r"(?:hosts|addresses|servers))"
+    r"[\"'\\]{0,4}[ \t]*[:=]>?\s*(?:-[ \t]+)?" + OPENING
+)
+_FILE = regex(r"\S*/[^\s/]*\.(?:ya?ml|properties|conf|config|cfg|toml|json|hocon|ini|benthos)\Z")
+_LARGEST_FILE = 64 * 1024
+_MOST_FILES = 20
 _KEY_START = regex(r"[\w.-]{0,100}\Z")
 _COMMENT = regex(r"[ \t]*(?:#|//)")
 _PROTOCOL_KEY = regex(r"(?i)security[._-]?protocol[\"'\\]{0,4}[ \t]*[:=][ \t]*[\"'\\]{0,4}(\w+)")
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+
+
+def no_content(path: str) -> Text | None:
+    """The content of no file."""
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,12 +142,20 @@ class VariableBootstrap:
         )
 
 
-def declared_clients(service: Service, member: Member, *, active: bool = True) -> Iterator[KafkaClient]:
-    """Every list that a service's container starts from."""
-    if not _idles(service):
-        for client in _clients(service, member):
-            if not client.waits and not _checks_itself(client):
-                yield replace(client, active=active)
+def declared_clients(
+    service: Service, member: Member, *, active: bool = True, file: FileContent = no_content
+) -> Iterator[KafkaClient]:
+    """Every list that a service's container starts from.
+
+    What a file says that is mounted, variables and commands may replace, so it counts where they name no list. `file`
+    gives the content at a path of the container.
+    """
+    if _idles(service):
+        return
+    found = [c for c in _clients(service, member) if not c.waits and not _checks_itself(c)]
+    yield from (replace(client, active=active) for client in found)
+    if not any(client.certain for client in found):
+        yield from (replace(client, active=active) for client in _clients_by_files(service, member, file))
 
 
 def waiting_containers(service: Service, member: Member) -> Iterator[KafkaClient]:
@@ -244,11 +271,9 @@ def _idles(service: Service) -> bool:
     return words.startswith("sleep ") or words == "tail -f /dev/null"
 
 
-def _commands(service: Service) -> Iterator[tuple[str, Command]]:
-    yield "entrypoint", service.entrypoint
-    yield "command", service.command
-    if not service.healthcheck_disabled:
-        yield "healthcheck", service.healthcheck
+def _commands(service: Service) -> tuple[tuple[str, Command], ...]:
+    started = (("entrypoint", service.entrypoint), ("command", service.command))
+    return started if service.healthcheck_disabled else (*started, ("healthcheck", service.healthcheck))
 
 
 def _words(command: Command) -> tuple[Text, ...]:
@@ -285,6 +310,23 @@ def _clients_by_commands(service: Service, member: Member) -> Iterator[KafkaClie
             )
 
 
+def _clients_by_files(service: Service, member: Member, file: FileContent) -> Iterator[KafkaClient]:
+    """The lists in the files that are mounted, or that the command or a variable names in a mounted folder."""
+    named = [volume.target for volume in service.volumes] + [config.target for config in service.configs]
+    named += [
+        word for _, part in _commands(service)[:2] for text in _words(part) for word in re.split(r"[\s=]", text.value)
+    ]
+    named += list(member.variables.values())
+    paths = dict.fromkeys(path for path in named if len(path) < 300 and _FILE.fullmatch(path))
+    for path in islice(paths, _MOST_FILES):
+        text = file(path)
+        if text is None or len(text) > _LARGEST_FILE:
+            continue
+        name = path.rpartition("/")[2]
+        for found in _bootstraps_in_document(name, text.value, _FILE_KEY):
+            yield found.client(member, ComposeValue(variable=name, text=text))
+
+
 def _checks_itself(client: KafkaClient) -> bool:
     """Whether this is a health check of its own container, which may be a broker in an image that nobody knows."""
     return client.declared.variable == "healthcheck" and all(
@@ -309,8 +351,8 @@ def _host_and_port(name: str, value: str, variables: Mapping[str, str]) -> Itera
         yield VariableBootstrap(source=name, setting=f"{name} and {other}", addresses=(address,), certain=False)
 
 
-def _bootstraps_in_document(name: str, value: str) -> Iterator[VariableBootstrap]:
-    keys = list(_KEY.finditer(value))
+def _bootstraps_in_document(name: str, value: str, key_of: re.Pattern[str] = _KEY) -> Iterator[VariableBootstrap]:
+    keys = list(islice(key_of.finditer(value), _MOST_ADDRESSES))
     if not keys or value.lstrip().startswith(("http:", "https:")):
         return
     protocols = {word.upper() for word in _PROTOCOL_KEY.findall(value)}
@@ -322,7 +364,8 @@ def _bootstraps_in_document(name: str, value: str) -> Iterator[VariableBootstrap
             continue
         before = _KEY_START.search(value, max(line, key.start() - 100), key.start())
         start = before.start() if before else key.start()
-        called = re.split(r"[\"'\\\s:=]", value[start : key.end()])[0]
+        words = [word for word in re.split(r"[\"'\\\s:=>\[\]]+", value[start : key.end()]) if word not in ("", "-")]
+        called = words[-1] if key_of is _FILE_KEY else words[0]
         yield VariableBootstrap(
             source=name,
             setting=f"{called} in {name}",

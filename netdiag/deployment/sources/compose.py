@@ -4,6 +4,7 @@ import posixpath
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from netdiag.compose.positions import Text
 from netdiag.compose.project import EnvironmentVariable, Project, Service, Volume
@@ -31,7 +32,7 @@ from netdiag.deployment.sources.client_settings import (
 from netdiag.deployment.sources.compose_text import ComposeServiceEditor, ComposeValue
 from netdiag.deployment.sources.images import built_service
 from netdiag.deployment.sources.redpanda import redpanda_broker, starts_redpanda, with_clusters
-from netdiag.deployment.sources.relays import declared_relays
+from netdiag.deployment.sources.relays import declared_relays, file_content
 from netdiag.deployment.sources.startup import mounted_file, with_mounted_file, with_unknown_file
 from netdiag.findings import FileLocation
 from netdiag.kafka.broker_config import BrokerConfig, Mode, broker_config
@@ -96,7 +97,11 @@ def from_compose(
         brokers=brokers,
         others=tuple(member for name, member in members.items() if name not in broker_names),
         clients=(
-            *(d for service, member in clients for d in declared_clients(service, member)),
+            *(
+                d
+                for service, member in clients
+                for d in declared_clients(service, member, file=partial(_content, project, service, read))
+            ),
             *(d for service, member in kafka for d in metrics_reporters(service, member)),
             *(d for service, member in asleep for d in declared_clients(service, member, active=False)),
         ),
@@ -374,6 +379,10 @@ def _with_declared_facts(network: Network, facts: Facts) -> Network:
     if declared is None or not network.external:
         return network
     return replace(network, known_names=declared.members, subnets=network.subnets or declared.subnets)
+
+
+def _content(project: Project, service: Service, read: ReadFile, path: str) -> Text | None:
+    return file_content(project, service, path, read)
 
 
 def _joined(command: Text | tuple[Text, ...]) -> str:

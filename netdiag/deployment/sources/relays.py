@@ -99,7 +99,7 @@ def _of_service(project: Project, service: Service, read: ReadFile) -> Iterator[
         for one in found:
             yield relay(one, service.name, service.span, in_command)
     named = configuration_file([word.value for word in (*entry, *command)], image)
-    content = _content(project, service, named.path, read) if named is not None and named.path else None
+    content = file_content(project, service, named.path, read) if named is not None and named.path else None
     if named is None or content is None or len(content) > LARGEST_TEXT:
         return
 
@@ -112,7 +112,7 @@ def _of_service(project: Project, service: Service, read: ReadFile) -> Iterator[
         yield relay(one, service.name, service.span, in_file)
 
 
-def _content(project: Project, service: Service, path: str, read: ReadFile) -> Text | None:
+def file_content(project: Project, service: Service, path: str, read: ReadFile) -> Text | None:
     """The file at a path of a service's container: a config of the project, or what is mounted there."""
     for mount in service.configs:
         config = project.configs.get(mount.source)
