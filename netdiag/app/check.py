@@ -128,7 +128,7 @@ class Check:
                 whole = both.read()
                 if is_completed(project, whole):
                     notes.append(f"{files.name} looks like an override of {base.files[0]}: checked together with it")
-                    reader, project, fragment = both, whole, False
+                    reader, project, fragment = both, whole, is_fragment(whole)
         kind = HostKind.DESKTOP if settings.facts.docker_desktop else HostKind.LINUX
         deployment = from_compose(
             project,

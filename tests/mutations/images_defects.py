@@ -70,10 +70,11 @@ def _not_allowed(stack: Stack) -> Iterable[Place]:
 
 
 def _moved_image(stack: Stack) -> Iterable[Place]:
-    for name in stack.services:
-        if stack.services[name].image.startswith("bitnamilegacy/kafka"):
-            stack.services[name].image = "bitnami/kafka:3.9.0"
-            yield (name,)
+    moved = [name for name, service in stack.services.items() if service.image.startswith("bitnamilegacy/kafka")]
+    for name in moved:
+        stack.services[name].image = "bitnami/kafka:3.9.0"
+    # One note for all brokers of an image.
+    yield from ((name,) for name in moved[:1])
 
 
 def _own_image(stack: Stack) -> Iterable[Place]:

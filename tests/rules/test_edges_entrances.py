@@ -40,7 +40,7 @@ KRAFT = """
         # a listener that only the host can be meant to use
         ("['29092:29092']", "EXTERNAL", ERROR),
         # nothing is published for clients
-        ("['9101:9101']", "OWN", NOTE),
+        ("['9101:9101']", "OWN", WARNING),
         # something is, though nothing listens there
         ("['9094:9094']", "OWN", ERROR),
     ],

@@ -156,3 +156,58 @@ def test_apaches_image_never_ran_with_zookeeper(tag: str) -> None:
 def test_without_a_zookeeper_it_is_the_defaults_of_apaches_image_that_are_missing() -> None:
     rules = found("apache/kafka:3.8.0", {"KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://kafka:9092"})
     assert rules == {"image-defaults-dropped": ERROR}
+
+
+BITNAMI = """
+    zk: {image: "zookeeper:3.9"}
+    one: &broker
+      image: bitnami/kafka:latest
+      environment: {KAFKA_CFG_ZOOKEEPER_CONNECT: "zk:2181", ALLOW_PLAINTEXT_LISTENER: "yes"}
+    two: *broker
+"""
+
+
+def test_pieces_of_advice_on_one_image_agree() -> None:
+    made = deployment_of("services:" + BITNAMI)
+    hints = {f.rule: f.hint or "" for f in check_deployment(made)}
+    assert "bitnamilegacy/kafka:3.9" in hints["image-gone"]
+    assert "bitnamilegacy/kafka:3.9" in hints["image-version-breaks-mode"]
+    assert [f.message for f in check_deployment(made) if f.rule == "image-gone"] == [
+        'image "bitnami/kafka:latest" of one, two is no longer on Docker Hub'
+    ]
+
+
+def test_what_a_missing_cluster_id_does_not_hide_is_said_at_once() -> None:
+    made = deployment_of(
+        "services: {kafka: {image: 'confluentinc/cp-kafka:7.4.0', environment: {KAFKA_NODE_ID: 1,"
+        " KAFKA_PROCESS_ROLES: 'broker,controller', KAFKA_CONTROLLER_QUORUM_VOTERS: '1@kafka:9093',"
+        " KAFKA_LISTENERS: 'PLAINTEXT://:9092,CONTROLLER://:9093', KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER,"
+        " KAFKA_ADVERTISED_LISTENERS: 'OTHER://kafka:9092'}}}\n"
+    )
+    found = {f.rule: f.broker_prints for f in check_deployment(made)}
+    assert found["image-required-env-missing"] == "CLUSTER_ID is required."
+    assert found["advertised-not-in-listeners"] is None
+
+
+@pytest.mark.parametrize(
+    ("value", "severity", "message"),
+    [
+        ("$ZK", Severity.WARNING, "kafka takes KAFKA_ZOOKEEPER_CONNECT from ZK, which nobody sets, although"),
+        ("", Severity.ERROR, "kafka sets KAFKA_ZOOKEEPER_CONNECT to nothing, although"),
+    ],
+)
+def test_a_variable_that_is_required_and_empty(value: str, severity: Severity, message: str) -> None:
+    made = deployment_of(
+        "services: {kafka: {image: 'confluentinc/cp-kafka:7.4.0', environment: {"
+        f"KAFKA_ZOOKEEPER_CONNECT: '{value}', KAFKA_ADVERTISED_LISTENERS: 'PLAINTEXT://kafka:9092'}}}}}}\n"
+    )
+    (finding,) = (f for f in check_deployment(made) if f.rule == "image-required-env-missing")
+    assert finding.severity is severity
+    assert finding.message.startswith(message)
+
+
+def test_old_scripts_of_wurstmeister_name_protocols() -> None:
+    variables = "KAFKA_ZOOKEEPER_CONNECT: 'z:2181', KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: 'IN:PLAINTEXT,OUT:PLAINTEXT'"
+    variables += ", KAFKA_ADVERTISED_PROTOCOL_NAME: OUT, KAFKA_ADVERTISED_PORT: 9094, KAFKA_PROTOCOL_NAME: IN"
+    text = f"services: {{kafka: {{image: 'wurstmeister/kafka:1.0.0', environment: {{{variables}}}}}}}\n"
+    assert {f.rule for f in check_deployment(deployment_of(text))} == {"image-gone"}

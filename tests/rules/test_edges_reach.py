@@ -344,3 +344,25 @@ MORE = """\
 )
 def test_listeners_that_not_every_broker_has(client: str, ports: str, expected: dict[str, Severity]) -> None:
     assert found(stack(client, broker=ports) + MORE) == expected
+
+
+@pytest.mark.parametrize(
+    ("ports", "hint"),
+    [
+        ("['29092:29092', '9092:9092']", "stop publishing the port of IN: clients outside use listener OUT"),
+        ("['29092:29092']", "publish the port of listener OUT instead, which is meant for clients outside"),
+        (
+            "['29092:29092', '9092:29092']",
+            "publish the port of listener OUT instead, which is meant for clients outside",
+        ),
+    ],
+)
+def test_only_a_published_listener_serves_clients_outside(ports: str, hint: str) -> None:
+    made = deployment_of(
+        f"services: {{zk: {{image: 'zookeeper:3.9'}}, kafka: {{image: 'confluentinc/cp-kafka:7.4.0', ports: {ports},"
+        " environment: {KAFKA_ZOOKEEPER_CONNECT: 'zk:2181', KAFKA_INTER_BROKER_LISTENER_NAME: IN,"
+        " KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: 'IN:PLAINTEXT,OUT:PLAINTEXT',"
+        " KAFKA_ADVERTISED_LISTENERS: 'IN://kafka:29092,OUT://localhost:9092'}}}\n"
+    )
+    hints = {f.hint for f in check_deployment(made) if f.rule == "advertised-internal-name-for-host"}
+    assert hints == {hint}

@@ -20,6 +20,8 @@ from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry
 from netdiag.values import dataclass
 
+# What an image may miss while all that it makes of the other variables is known.
+_BESIDE_LISTENERS = frozenset({"CLUSTER_ID", "KAFKA_CLUSTER_ID", "KAFKA_KRAFT_CLUSTER_ID", "ALLOW_PLAINTEXT_LISTENER"})
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
@@ -415,7 +417,9 @@ class Deployment:
         return tuple(
             broker
             for broker in self.brokers
-            if broker.config.refusal is None and broker.config.mode is not Mode.UNDECIDED and not broker.is_partial
+            if broker.config.mode is not Mode.UNDECIDED
+            and not broker.is_partial
+            and (broker.config.refusal is None or broker.config.refusal.variable in _BESIDE_LISTENERS)
         )
 
     @cached_property

@@ -33,6 +33,7 @@ EXCLUDED = frozenset(
     ]
 )
 _MACROS = {"HOSTNAME_COMMAND": "_{HOSTNAME_COMMAND}", "PORT_COMMAND": "_{PORT_COMMAND}"}
+_NAMED_PROTOCOLS = ("KAFKA_ADVERTISED_PROTOCOL_NAME", "KAFKA_PROTOCOL_NAME")
 _SOCKET = "/var/run/docker.sock"
 _DEFAULT_PORT = "9092"
 
@@ -48,6 +49,9 @@ def settings(environment: Mapping[str, str | None], image: ImageReference, launc
         advertised = _advertised(environment, made, launch, bare="listeners" not in given)
         if advertised is not None:
             made["advertised.listeners"] = advertised
+    if not _is_known_script(image) and any(environment.get(name) for name in _NAMED_PROTOCOLS):
+        # Those scripts make both lists of names, hosts and ports that they find out when they run.
+        made |= {name: image_default(name, None) for name in ("listeners", "advertised.listeners")}
     if environment.get("CUSTOM_INIT_SCRIPT"):
         # It runs between the script and the broker, usually in order to change the file.
         made |= {name: image_default(name, None) for name in ("listeners", "advertised.listeners")}
@@ -105,9 +109,14 @@ def _asked(bound: str | None, launch: Launch) -> str | None:
     return str(published) if published else None
 
 
+def _is_known_script(image: ImageReference) -> bool:
+    """Whether the image starts with the script that is described here: tags such as 1.0.0 have older ones."""
+    return image.tag in (None, "latest") or is_scala_tag(image.tag or "")
+
+
 def _refusal(environment: Mapping[str, str | None], image: ImageReference) -> Refusal | None:
     """The first check of the start script that fails; of an older script nothing is known."""
-    if image.tag not in (None, "latest") and not is_scala_tag(image.tag or ""):
+    if not _is_known_script(image):
         return None
     if environment.get("KAFKA_ZOOKEEPER_CONNECT", "") == "":
         prints = "ERROR: missing mandatory config: KAFKA_ZOOKEEPER_CONNECT"

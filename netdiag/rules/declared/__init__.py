@@ -1,6 +1,7 @@
 """Rules about what compose files and containers declare."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.sources.declared_services import PredictedRefusal
@@ -207,11 +208,18 @@ def check_deployment(deployment: Deployment, rules: Iterable[DeclaredRule] = DEC
 
     Findings that say the same about one place (an endpoint that is written twice and reported at its service) are one.
     """
-    found = (finding for rule in rules for finding in rule.check(deployment))
+    refused = {b.name: b.config.refusal.prints for b in deployment.brokers if b.config.refusal is not None}
+    found = (_as_first(finding, refused) for rule in rules for finding in rule.check(deployment))
     distinct: dict[tuple[object, ...], Finding] = {}
     for finding in (*found, *check_clients(deployment)):
         distinct.setdefault((finding.rule, finding.location, finding.message, finding.service), finding)
     return tuple(sorted(distinct.values(), key=by_place))
+
+
+def _as_first(finding: Finding, refused: Mapping[str, str]) -> Finding:
+    """A finding without what the broker would print, if its image exits before Kafka could."""
+    prints = refused.get(finding.service or "", finding.broker_prints)
+    return finding if finding.broker_prints in (None, prints) else replace(finding, broker_prints=None)
 
 
 def failing_to_start(findings: Iterable[Finding], deployment: Deployment) -> frozenset[str]:

@@ -30,7 +30,7 @@ Seen: java.net.UnknownHostException: kafka, after a successful bootstrap
 Sources: KIP-103; Docker's embedded DNS answers only inside its networks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from netdiag.deployment.model.deployment import Broker, Deployment, PublishedPort
 from netdiag.deployment.model.vantage import broker_vantage
@@ -52,11 +52,11 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             continue
         published = [(e, ports) for e in broker.config.advertised_listeners if (ports := _ports(broker, e))]
         internal = [e for e, _ in published if _is_container_name(deployment, broker, e.endpoint.host)]
-        served = any(_serves_host(deployment, broker, entry) for entry in broker.config.advertised_listeners)
+        meant = [entry for entry in broker.config.advertised_listeners if _serves_host(deployment, broker, entry)]
         for entry, ports in published:
             if entry in internal:
-                edits = () if served else split_listener(deployment, broker, entry)
-                yield _finding(broker, entry, ports[0], edits, served=served)
+                edits = () if meant else split_listener(deployment, broker, entry)
+                yield _finding(broker, entry, ports[0], edits, meant)
 
 
 def _ports(broker: Broker, advertised: ListenerEntry) -> tuple[PublishedPort, ...]:
@@ -86,20 +86,23 @@ def _is_container_name(deployment: Deployment, broker: Broker, host: str) -> boo
 
 
 def _finding(
-    broker: Broker, entry: ListenerEntry, port: PublishedPort, edits: tuple[Edit, ...], *, served: bool
+    broker: Broker, entry: ListenerEntry, port: PublishedPort, edits: tuple[Edit, ...], meant: Sequence[ListenerEntry]
 ) -> Finding:
     name, host = entry.endpoint.listener, entry.endpoint.host
     outside = "the docker host" if port.host_ip.startswith("127.") else "the docker host and the LAN"
-    hint = (
-        f"stop publishing the port of {name}: another listener serves the docker host"
-        if served
-        else f"add a second listener for the docker host, EXTERNAL://localhost:PORT, on its own port, publish that "
-        f"port, "
-        f"and keep {entry.endpoint} for containers"
-    )
+    serving = [one for one in meant if any(p.published == one.endpoint.port for p in _ports(broker, one))]
+    if serving:
+        hint = f"stop publishing the port of {name}: clients outside use listener {serving[0].endpoint.listener}"
+    elif meant:
+        hint = f"publish the port of listener {meant[0].endpoint.listener} instead, which is meant for clients outside"
+    else:
+        hint = (
+            "add a second listener for the docker host, EXTERNAL://localhost:PORT, on its own port, publish that port, "
+            f"and keep {entry.endpoint} for containers"
+        )
     return Finding(
         rule=ID,
-        severity=Severity.NOTE if served else SEVERITY,
+        severity=Severity.NOTE if meant else SEVERITY,
         message=f'listener {name} of {broker.name} is published, but sends clients on {outside} to "{host}"',
         location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
         related=(Related(location=port.where, message="clients connect here and are sent to a container's name"),),

@@ -54,8 +54,9 @@ SEVERITY = Severity.ERROR
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every host-facing advertised endpoint without a published port.
 
-    A note where the broker publishes no port for clients, and so serves only its own networks, and where a broker that
-    is alone in its cluster uses the listener to reach itself, beside a published one.
+    A warning where the broker publishes ports, though none for clients. A note where it publishes none, and so may
+    serve only its own networks, and where a broker that is alone in its cluster uses the listener to reach itself,
+    beside a published one.
     """
     for broker in deployment.serving:
         if broker.member.mode is not NetworkMode.NETWORKS:
@@ -79,8 +80,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 # A listener for containers that advertises localhost: its port is not the problem.
                 continue
             edits = publish(deployment, broker.member, entry.endpoint.port, bound.endpoint.port)
-            unserved = not published or entry.endpoint.listener == own_way
-            yield _finding(broker, entry, bound, edits, Severity.NOTE if unserved else SEVERITY)
+            severity = SEVERITY if published else Severity.WARNING
+            inside = entry.endpoint.listener == own_way or not broker.member.published
+            yield _finding(broker, entry, bound, edits, Severity.NOTE if inside else severity)
 
 
 def _own_way(deployment: Deployment, broker: Broker) -> str | None:

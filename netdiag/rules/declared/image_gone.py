@@ -36,8 +36,10 @@ Sources: bitnami/containers#83267, #85621, #85636, #86597; wurstmeister/kafka-do
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.deployment import Deployment, State
-from netdiag.findings import Finding, Severity
+from netdiag.deployment.model.deployment import Broker, Deployment, State
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.images.reference import is_floating, parse_image
 from netdiag.patterns import regex
 
 ID = "image-gone"
@@ -49,26 +51,38 @@ _ENDED = regex(_HUB + r"wurstmeister/kafka(?:[:@].*)?")
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One note for every declared broker with such an image; an existing container already has its image."""
+    """One note for all declared brokers of such an image; an existing container already has its image."""
+    groups: dict[tuple[str, bool], list[Broker]] = {}
     for broker in deployment.brokers:
-        image = broker.member.image
-        if broker.member.state is not State.DECLARED:
-            continue
+        if broker.member.state is State.DECLARED:
+            groups.setdefault((broker.member.image, broker.config.mode is Mode.ZOOKEEPER), []).append(broker)
+    for (image, with_zookeeper), brokers in groups.items():
+        names = ", ".join(broker.name for broker in brokers)
         if _MOVED.fullmatch(image):
-            said = f'image "{image}" of {broker.name} is no longer on Docker Hub'
-            hint = f"use {image.replace('bitnami/', 'bitnamilegacy/', 1)}, which gets no updates, or apache/kafka"
-            why = "Bitnami moved the tags to bitnamilegacy in August 2025"
+            said = f'image "{image}" of {names} is no longer on Docker Hub'
+            hint, why = _instead(image, with_zookeeper), "Bitnami moved the tags to bitnamilegacy in August 2025"
         elif _ENDED.fullmatch(image):
-            said = f'image "{image}" of {broker.name} gets no more releases'
-            hint, why = "use apache/kafka", "its last release has Kafka 2.8.1, from 2021"
+            said = f'image "{image}" of {names} gets no more releases'
+            hint, why = "use apache/kafka, in KRaft mode", "its last release has Kafka 2.8.1, from 2021"
         else:
             continue
         yield Finding(
             rule=ID,
             severity=SEVERITY,
             message=said,
-            location=broker.member.where,
+            location=brokers[0].member.where,
+            related=tuple(Related(location=b.member.where, message=f"{b.name} uses it, too") for b in brokers[1:]),
             why=why,
             hint=hint,
-            service=broker.name,
+            service=brokers[0].name,
         )
+
+
+def _instead(image: str, with_zookeeper: bool) -> str:
+    """The image to use; for a broker with ZooKeeper one that supports it."""
+    legacy = image.replace("bitnami/", "bitnamilegacy/", 1)
+    if not with_zookeeper:
+        return f"use {legacy}, which gets no updates, or apache/kafka"
+    tag = parse_image(image).tag
+    pinned = legacy if not is_floating(tag) else f"{legacy.partition(':')[0]}:3.9"
+    return f"use {pinned}, which supports ZooKeeper and gets no updates, or apache/kafka in KRaft mode"

@@ -34,20 +34,29 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker whose image requires a variable that is not set."""
+    """One finding for every broker whose image requires a variable that is not set; a warning if another shell may."""
     for broker in deployment.brokers:
         refusal = broker.config.refusal
         if refusal is None or not refusal.missing or _is_told_elsewhere(broker, refusal.variable):
             continue
+        declared = broker.declared.get(refusal.variable)
+        unset = tuple(dict.fromkeys(name for _, name in declared.blanks)) if declared is not None else ()
+        without = f"{broker.name} does not set {refusal.variable}"
+        if declared is not None:
+            without = f"{broker.name} sets {refusal.variable} to nothing"
+        if unset:
+            without = f"{broker.name} takes {refusal.variable} from {' and '.join(unset)}, which nobody sets"
         yield Finding(
             rule=ID,
-            severity=SEVERITY,
-            message=f"{broker.name} does not set {refusal.variable}, which {broker.member.image} requires",
-            location=broker.member.where,
+            severity=Severity.WARNING if unset else SEVERITY,
+            message=f"{without}, although {broker.member.image} requires it"
+            if declared is not None
+            else f"{without}, which {broker.member.image} requires",
+            location=broker.member.where if declared is None else declared.at(),
             why="the image's start script exits before Kafka starts",
-            hint=f"set {refusal.variable}",
+            hint=f"set {' and '.join(unset)} in .env" if unset else f"set {refusal.variable}",
             service=broker.name,
-            edits=_edits(deployment, broker, refusal.variable),
+            edits=_edits(deployment, broker, refusal.variable) if declared is None else (),
             broker_prints=refusal.prints,
         )
 
