@@ -203,3 +203,6 @@ def test_declared_clients_are_vantages_with_their_networks_and_bootstraps(folder
     assert words["inside named", "broker:9999"] not in ("ok", "bootstrap: unresolved")
     assert words["inside near", "broker:9999"] == "unknown"
     assert words["inside secure", "kafka:9092"] == "tls"
+    (secured,) = (c for c in matrix.cells if (c.vantage, str(c.bootstrap)) == ("inside secure", "kafka:9093"))
+    assert secured.predicted is not None
+    assert secured.predicted.bootstrap.because.endswith("accepts the client's certificate or credentials")

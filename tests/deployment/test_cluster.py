@@ -80,3 +80,21 @@ def test_a_kraft_broker_needs_a_majority_of_its_voters() -> None:
     assert is_informed(alone, alone.brokers[0]) is True
     lost = deployment_of(KRAFT.format(voters="1@kafka:9093,2@gone:9093,3@lost:9093"))
     assert isinstance(is_informed(lost, lost.brokers[0]), Unknown)
+
+
+def test_a_dynamic_quorum_has_voters_that_no_file_names() -> None:
+    text = (
+        "services: {kafka: {image: 'apache/kafka:4.0.0', environment: {KAFKA_NODE_ID: 1, KAFKA_PROCESS_ROLES: broker,"
+        " KAFKA_CONTROLLER_LISTENER_NAMES: C, KAFKA_ADVERTISED_LISTENERS: 'PLAINTEXT://kafka:9092', ENTRY}}}\n"
+    )
+
+    def said(entry: str) -> str:
+        deployment = deployment_of(text.replace("ENTRY", entry))
+        informed = is_informed(deployment, deployment.brokers[0])
+        assert isinstance(informed, Unknown)
+        return informed.because
+
+    assert said("KAFKA_CONTROLLER_QUORUM_BOOTSTRAP_SERVERS: 'c:1'") == (
+        "netdiag does not know the voters of the quorum of kafka"
+    )
+    assert said("KAFKA_LOG_DIRS: /x") == "kafka does not list its quorum as voters"

@@ -14,6 +14,8 @@ from netdiag.kafka.images import redpanda
 from netdiag.kafka.listeners import ListenerEntry, is_loopback
 from netdiag.kafka.other_protocols import parse_connect
 
+_VOTERS = "controller.quorum.voters"
+
 
 def cluster_of(deployment: Deployment, broker: Broker) -> tuple[Broker, ...]:
     """The brokers that share this one's quorum or ZooKeeper, itself included.
@@ -202,6 +204,8 @@ def _rpc_host(broker: Broker) -> str:
 def _fetches_from_quorum(deployment: Deployment, broker: Broker) -> bool | Unknown:
     voters = broker.config.voters
     if not voters:
+        if broker.config.value("controller.quorum.bootstrap.servers") or broker.config.is_unknown(_VOTERS):
+            return Unknown(because=f"netdiag does not know the voters of the quorum of {broker.name}")
         return Unknown(because=f"{broker.name} does not list its quorum as voters")
     reached = 0
     for node_id, host, port in voters:

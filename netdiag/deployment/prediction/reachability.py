@@ -168,9 +168,8 @@ def _contact_at(answers: _Brokers, delivery: Accepted | Failed | Unknown) -> Con
         because = f"listener {name} of {broker.name} requires {protocol}"
         return Failed(reason=failure[0], because=because, mechanism=failure[1])
     if protocol != "PLAINTEXT":
-        return Unknown(
-            because=f"listener {name} of {broker.name} requires {protocol}, and the client's protocol is not declared"
-        )
+        because = f"netdiag does not know whether listener {name} of {broker.name}, which requires {protocol}, accepts"
+        return Unknown(because=f"{because} the client's certificate or credentials")
     if name in broker.config.controller_names:
         because = f"listener {name} of {broker.name} is a KRaft controller listener, which does not serve clients"
         return Failed(reason=Reason.NOT_KAFKA, because=because, mechanism=Mechanism.CONTROLLER_LISTENER)
