@@ -58,6 +58,12 @@ TARGETS = (
         "a defect of every rule in correct stacks of every image family: caught by its own rule at its line, nothing "
         "but true consequences beside it",
     ),
+    _module(
+        "faults",
+        "a mistake in every folder of netdiag and in several of native/, made by hand: each is seen by a test of "
+        "`make test` without the lab that reaches it",
+        "tests.faults",
+    ),
     _tests(
         "loader",
         "the model equals `docker compose config` for every file of the corpus and of this repository that compose "
@@ -291,6 +297,10 @@ TARGETS = (
         "`netdiag analyze` in local[2]: each Python worker at most 400 MB (goal 250), Java with a fixed heap, all "
         "processes together at 16 GB at most 1.1 times as much as at 1 GB, and with one message of 100 MB",
         "tests.bars.spark_memory",
+    ),
+    _tests(
+        "spark-classes",
+        "the archive of Java's classes (`netdiag doctor --warm`) is made once and used; a damaged one does no harm",
     ),
     _module("spark-extra", "the wheel with [spark] installs into a fresh environment", "tests.bars.spark_extra"),
     _module("clean-clone", "make demo and make test pass in a clean clone", "tests.bars.clean_clone"),

@@ -1,0 +1,150 @@
+"""`python -m tests.faults [--commit COMMIT]`: makes one fault after another; which test of that commit sees it?
+
+Each fault is made in a clone. Of `make test` without the lab, the files that reach the fault run, nearest first, up to
+the first failure; for a fault in native/ the tests of its crates. What is known of a commit is kept: stopped and
+started again, it goes on where it was. Exit 0: each fault was seen.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.bars.measuring import report
+from tests.faults.faults import FAULTS, Fault
+from tests.faults.reach import near_first
+from tests.house.tree import ROOT
+
+KEPT = ROOT / ".cache" / "faults"
+# So many files at a time: most faults are seen by the first ones.
+PORTIONS = (1, 4, 12)
+_TESTS_FAILED = 1
+_CARGO_FAILED = 101
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What became of a fault: `seen_by` is the test that failed, `wrong` why it could not be made."""
+
+    seen_by: str = ""
+    wrong: str = ""
+
+    @property
+    def text(self) -> str:
+        """In a line."""
+        return self.wrong or (f"seen by {self.seen_by}" if self.seen_by else "NOT SEEN")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """0 when every fault was made and seen."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults")
+    parser.add_argument("--commit", default="HEAD", help="whose product and tests")
+    parser.add_argument("--part", default="0/1", metavar="N/M", help="each M-th fault only, from number N on")
+    asked = parser.parse_args(arguments)
+    first, step = map(int, asked.part.split("/"))
+    commit = _git("rev-parse", "--short=10", asked.commit).strip()
+    known = _known(commit)
+    results: list[Result] = []
+    with TemporaryDirectory() as folder:
+        clone = Path(folder) / "netdiag"
+        _git("clone", "--quiet", str(ROOT), str(clone))
+        _git("-C", str(clone), "checkout", "--quiet", commit)
+        for fault in FAULTS[first::step]:
+            key = _key(fault)
+            if key not in known:
+                began = time.monotonic()
+                known[key] = _result(fault, clone)
+                _keep(commit, key, known[key])
+                print(f"{fault.folder}: {known[key].text} ({time.monotonic() - began:.0f} s)", flush=True)
+            results.append(known[key])
+    report("faults", len(results))
+    report("faults that a test sees", sum(bool(one.seen_by) for one in results))
+    for fault, result in zip(FAULTS[first::step], results, strict=True):
+        if not result.seen_by:
+            print(f"{fault.folder}: {fault.old.strip()!r} -> {fault.new.strip()!r}: {result.text}")
+    return 0 if all(result.seen_by for result in results) else 1
+
+
+def _result(fault: Fault, tree: Path) -> Result:
+    """Make the fault in a clone, look who sees it, take it back."""
+    places = [path for path in _product(tree / fault.folder) if fault.old in path.read_text(encoding="utf-8")]
+    if len(places) != 1 or places[0].read_text(encoding="utf-8").count(fault.old) != 1:
+        return Result(wrong=f"its text stands in {len(places)} files")
+    (place,) = places
+    before = place.read_text(encoding="utf-8")
+    place.write_text(before.replace(fault.old, fault.new), encoding="utf-8")
+    try:
+        return _of_crates(tree) if place.suffix == ".rs" else _of_tests(tree, place, before.index(fault.old))
+    finally:
+        place.write_text(before, encoding="utf-8")
+
+
+def _product(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.suffix in (".py", ".json", ".rs"))
+
+
+def _of_tests(tree: Path, changed: Path, offset: int) -> Result:
+    files = iter(near_first(tree, changed, offset))
+    for size in PORTIONS:
+        portion = [str(path.relative_to(tree)) for path in islice(files, size)]
+        if not portion:
+            break
+        words = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not lab and not alone", "--tb=no")
+        environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(
+            [sys.executable, *words, *portion], cwd=tree, env=environment, capture_output=True, text=True, check=False
+        )
+        failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        if done.returncode == _TESTS_FAILED and failed:
+            return Result(seen_by=failed[0].split()[1])
+        # 5: none of these is in that stage
+        if done.returncode not in (0, 5):
+            return Result(wrong=f"pytest: exit {done.returncode}: {' '.join(failed)[:300]}")
+    return Result()
+
+
+def _of_crates(tree: Path) -> Result:
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(KEPT / "target")}
+    words = ("test", "--locked", "--workspace", "--quiet")
+    done = subprocess.run(
+        ["cargo", *words], cwd=tree / "native", env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode == 0:
+        return Result()
+    failed = [line for line in done.stdout.splitlines() if line.endswith(" panicked at") or line.startswith("    ")]
+    if done.returncode != _CARGO_FAILED or "test result: FAILED" not in done.stdout:
+        return Result(wrong=f"cargo: exit {done.returncode}: {done.stderr[-300:]}")
+    return Result(seen_by=failed[-1].strip() if failed else "cargo test")
+
+
+def _key(fault: Fault) -> str:
+    return hashlib.sha256("\0".join((fault.folder, fault.old, fault.new)).encode()).hexdigest()[:16]
+
+
+def _known(commit: str) -> dict[str, Result]:
+    found = {}
+    for path in KEPT.glob(f"{commit}/*.json"):
+        found[path.stem] = Result(**json.loads(path.read_text(encoding="utf-8")))
+    return found
+
+
+def _keep(commit: str, key: str, result: Result) -> None:
+    path = KEPT / commit / f"{key}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"seen_by": result.seen_by, "wrong": result.wrong}), encoding="utf-8")
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
