@@ -17,10 +17,13 @@ from tests.lab.stack import Stack
 from tests.lab.vantages import default_bridge, other_network, same_network
 from tests.live.stacks import SCENARIOS, Check, check
 
-pytestmark = pytest.mark.alone
+# Held to seconds, so nothing else may run beside them: these are not for make test.
+TIMED = {name: pytest.mark.bar(name, long=True) for name in ("live-time", "black-hole")}
 
 
-@pytest.fixture(scope="module", params=["kraft", "zookeeper"])
+@pytest.fixture(
+    scope="module", params=["kraft", pytest.param("zookeeper", marks=pytest.mark.bar("live-time", long=True))]
+)
 def stack(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Stack]:
     with lab.up(SCENARIOS / "S01-reference" / f"{request.param}.yml") as up:
         same_network(up)
@@ -63,7 +66,8 @@ def test_the_classic_cells(checked: Check) -> None:
     assert lan["192.168.8.133:9091"] == "advertised: refused"
 
 
-@pytest.mark.bar("live-time")
+@pytest.mark.alone
+@TIMED["live-time"]
 def test_it_is_fast(checked: Check, figure: Report) -> None:
     figure("live check of five brokers, all vantages", checked.seconds, "s")
     assert checked.seconds < 5
@@ -149,7 +153,8 @@ def test_the_order_of_networks_is_the_resolvers(stack: Stack) -> None:
         docker("network", "rm", *made, check=False)
 
 
-@pytest.mark.bar("black-hole")
+@pytest.mark.alone
+@TIMED["black-hole"]
 def test_a_frozen_cluster_is_silence_within_the_time(stack: Stack, figure: Report) -> None:
     names = [stack.container(f"broker-{n}") for n in range(1, 6)]
     stack.engine.docker("pause", *names)
@@ -164,7 +169,8 @@ def test_a_frozen_cluster_is_silence_within_the_time(stack: Stack, figure: Repor
     assert checked.seconds < 6
 
 
-@pytest.mark.bar("black-hole")
+@pytest.mark.alone
+@TIMED["black-hole"]
 def test_a_cluster_that_is_all_black_hole_takes_timeout_and_two_seconds(stack: Stack, figure: Report) -> None:
     entrances = [each.entrance for each in check(stack).live.vantages]
     spaces = [open_namespace(entrance) for entrance in entrances]

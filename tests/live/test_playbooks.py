@@ -24,7 +24,7 @@ from tests.scenarios.stand_ins import stand_ins
 from tests.scenarios.standing import stand
 
 BOOKS = shipped()
-SHORT = {"S07-single-listener-container-name/kraft", "S04-bind-foreign-address/kraft"}
+SHORT = {"S07-single-listener-container-name/kraft"}
 ALL = (*PAIRS, *LIVE_ALONE)
 STACKS = sorted({(folder, stack) for folder, stack, _, _ in ALL})
 WIRE = ("capture", "analyze")

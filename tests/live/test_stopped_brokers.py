@@ -7,7 +7,7 @@ from tests.lab.lab import Lab
 from tests.live.stacks import SCENARIOS, check
 
 
-@pytest.mark.parametrize("form", ["kraft", "zookeeper"])
+@pytest.mark.parametrize("form", ["kraft", pytest.param("zookeeper", marks=pytest.mark.bar("cells", long=True))])
 def test_brokers_that_cannot_bind(lab: Lab, form: str) -> None:
     path = SCENARIOS / "S04-bind-foreign-address" / f"{form}.broken.yml"
     with lab.up(path, wait="settled") as stack:
