@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 # Files that set up one thing after another, by the parameters of their fixtures.
 BY_PARAMETER = (
-    "tests/house/test_packages.py",
     "tests/live/test_five_brokers.py",
     "tests/scenarios/test_five_brokers.py",
     "tests/scenarios/test_other_scenarios.py",
@@ -25,7 +24,12 @@ BY_PARAMETER = (
 # What takes longest, the longest first.
 LONG = ("tests/house/test_lowest_versions.py", "tests/live/test_broker_prints.py")
 # Folders and files whose tests share the one Spark session of a process.
-SPARK = ("tests/io/spark/", "tests/traffic/aggregates/", "tests/traffic/insights/", "tests/cli/test_analyze.py")
+SPARK = (
+    *("tests/io/spark/", "tests/traffic/", "tests/app/test_playbook_captures.py", "tests/cli/test_analyze.py"),
+    *("tests/cli/test_following.py", "tests/house/test_python_api.py", "tests/wire/test_wire_rules.py"),
+)
+# Files whose tests share the wheel that one of them builds.
+WHEEL = ("tests/house/test_lowest_versions.py", "tests/house/test_packages.py")
 # Files whose tests share the recording of one release of brokers.
 RECORDING = ("tests/wire/test_oracle.py", "tests/wire/test_truth.py", "tests/wire/test_truth_spark.py")
 _PARAMETER = re.compile(r"\[.*\]$", re.DOTALL)
@@ -36,6 +40,8 @@ def unit(nodeid: str) -> str:
     file, _, test = nodeid.partition("::")
     if file.startswith(SPARK):
         return "spark"
+    if file in WHEEL:
+        return "wheel"
     parameter = _PARAMETER.search(test)
     if parameter and file in RECORDING:
         return f"recording{parameter.group()}"

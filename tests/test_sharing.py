@@ -3,7 +3,7 @@
 import pytest
 
 from tests.house.tree import ROOT
-from tests.sharing import BY_PARAMETER, LONG, RECORDING, place, unit
+from tests.sharing import BY_PARAMETER, LONG, RECORDING, SPARK, WHEEL, place, unit
 
 MODULES = """
 import os, pytest
@@ -26,6 +26,7 @@ def test_it(costly, number):
         ("tests/scenarios/test_five_brokers.py::test_c[S01/kraft]", "tests/scenarios/test_five_brokers.py[S01/kraft]"),
         ("tests/scenarios/test_five_brokers.py::test_c", "tests/scenarios/test_five_brokers.py"),
         ("tests/io/spark/test_source.py::test_c", "spark"),
+        ("tests/house/test_packages.py::test_c[live]", "wheel"),
         ("tests/wire/test_oracle.py::test_c[3]", "recording[3]"),
         ("tests/wire/test_truth.py::test_c[3]", "recording[3]"),
     ],
@@ -35,7 +36,7 @@ def test_what_stays_together(nodeid: str, expected: str) -> None:
 
 
 def test_the_files_with_an_order_of_their_own_exist() -> None:
-    assert [file for file in (*BY_PARAMETER, *LONG, *RECORDING) if not (ROOT / file).is_file()] == []
+    assert [file for file in (*BY_PARAMETER, *LONG, *RECORDING, *SPARK, *WHEEL) if not (ROOT / file).exists()] == []
     assert place(f"{LONG[0]}::test_a") < place(f"{LONG[1]}::test_a") < place("tests/test_errors.py::test_a")
 
 

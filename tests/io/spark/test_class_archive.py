@@ -51,7 +51,7 @@ def archive(java: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.bar("spark-classes", long=True)
 def test_it_is_made_once_and_used(archive: Path, tmp_path: Path) -> None:
     cache = archive.parent.parent
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
@@ -60,7 +60,7 @@ def test_it_is_made_once_and_used(archive: Path, tmp_path: Path) -> None:
     assert origins(cache, tmp_path) == {_MAPPED}
 
 
-@pytest.mark.slow
+@pytest.mark.bar("spark-classes", long=True)
 def test_what_is_damaged_does_no_harm(archive: Path, tmp_path: Path) -> None:
     data = bytearray(archive.read_bytes())
     for begin in (0, 4096, len(data) // 2):

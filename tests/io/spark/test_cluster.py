@@ -49,8 +49,7 @@ def test_what_an_executor_lacks_has_its_place(tmp_path: Path) -> None:
     assert "No such file" in said[2][1]
 
 
-@pytest.mark.slow
-@pytest.mark.bar("spark-cluster")
+@pytest.mark.bar("spark-cluster", long=True)
 def test_a_killed_worker_and_a_failed_task_change_nothing(
     java: str, spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,7 +70,7 @@ def test_a_damaged_state_is_one_line(spark: "SparkSession", tmp_path: Path) -> N
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.slow
+@pytest.mark.bar("follow-killed", long=True)
 def test_killed_twice_it_gives_the_same_rows(java: str, tmp_path: Path) -> None:
     del java
     killed(tmp_path, 3, longest=6.0)
