@@ -16,7 +16,7 @@ import pytest
 from netdiag.deployment.sources.engine import runs_kafka
 from netdiag.engine.container import parse_container
 from tests.cli.shell import NETDIAG, environment
-from tests.engine.test_container import BROKER
+from tests.engine.test_documents import BROKER
 from tests.io.engine.fake_engine import VERSION, fake_engine
 from tests.io.namespaces import needs_root
 

@@ -27,7 +27,7 @@ from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import Inventory, NamespaceFacts
 from tests.cli.shell import NETDIAG, environment, netdiag
 from tests.cli.test_main import loaded
-from tests.engine.test_container import BROKER
+from tests.engine.test_documents import BROKER
 from tests.io.engine.fake_engine import VERSION, fake_engine
 from tests.render.topology.mermaid_grammar import parse
 from tests.render.topology.topologies import cluster

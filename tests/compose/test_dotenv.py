@@ -11,6 +11,7 @@ from netdiag.compose.positions import Source
 from netdiag.compose.problems import ComposeError
 from tests.compose.oracle import ask_compose
 from tests.compose.tracing import assert_traced, cut
+from tests.each import each
 
 ENVIRON = {"SHELL_VAR": "shell", "EMPTY": ""}
 
@@ -43,7 +44,7 @@ FILES: dict[str, dict[str, str] | None] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "variables"), FILES.items())
+@each(("text", "variables"), FILES.items())
 def test_a_file(text: str, variables: dict[str, str] | None) -> None:
     data = text.encode()
     if variables is None:

@@ -2,8 +2,6 @@
 
 import random
 
-import pytest
-
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.compose.problems import ComposeError
@@ -11,6 +9,7 @@ from netdiag.compose.project import Project
 from tests.compose.all_cases import ALL
 from tests.compose.test_load import STACK
 from tests.compose.tracing import assert_traced, spans_in, texts_in
+from tests.each import each
 
 ROUNDS = 60
 PARTS = [
@@ -22,7 +21,7 @@ PARTS = [
 SEEDS = [STACK, *(text for case in ALL[100::9] for text in case.files.values())]
 
 
-@pytest.mark.parametrize("seed", range(ROUNDS))
+@each("seed", range(ROUNDS))
 def test_mutants(seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(10):

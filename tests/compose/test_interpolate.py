@@ -13,6 +13,7 @@ from netdiag.compose.interpolate import interpolate
 from netdiag.compose.positions import Source, Text, assemble, literal
 from tests.compose.oracle import ask_compose
 from tests.compose.tracing import assert_traced, cut
+from tests.each import each
 from tests.growth import grows_linearly
 
 VARIABLES = {"SET": "value", "EMPTY": "", "N": "1", "_u": "under", "BRACE": "a}b", "DOLLAR": "$SET", "lower": "low"}
@@ -60,7 +61,7 @@ VALUES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("template", "value"), VALUES.items())
+@each(("template", "value"), VALUES.items())
 def test_the_value(template: str, value: str | None) -> None:
     data = template.encode()
     text, faults = interpolate(literal(template), VARIABLES.get)

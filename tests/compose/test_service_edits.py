@@ -6,6 +6,7 @@ from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.compose.service_edits import ServiceLayout, quotes_around, service_layouts
 from netdiag.findings import Edit
+from tests.each import each
 
 MAP = "services:\n  k:\n    image: i\n    environment:\n      A: 1  # one\n      B: 'two'\n"
 LIST = 'services:\n  k:\n    image: i\n    environment:\n    - A=1 # one\n    -   "B=two"\n'
@@ -24,7 +25,7 @@ def changed(text: str, change: Edit | None) -> str:
     return (data[: change.start] + change.replacement.encode() + data[change.end :]).decode()
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "beside", "expected"),
     [
         (MAP, "A", MAP.replace("# one\n", "# one\n      X: a://:1,b://:2\n")),
@@ -50,8 +51,8 @@ def changed(text: str, change: Edit | None) -> str:
         ),
     ],
 )
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-@pytest.mark.parametrize("head", ["", "\ufeff", "# K\u00e4se \U0001f600\n"])
+@each("line_end", ["\n", "\r\n"])
+@each("head", ["", "\ufeff", "# K\u00e4se \U0001f600\n"])
 def test_a_variable_more(text: str, beside: str | None, expected: str, line_end: str, head: str) -> None:
     text, expected = ((head + each).replace("\n", line_end) for each in (text, expected))
     after = changed(text, layout(text).add_variable("X", "a://:1,b://:2", beside))

@@ -6,6 +6,7 @@ from netdiag.compose.positions import Source, literal
 from netdiag.compose.problems import Problems
 from netdiag.compose.values import Entry, FieldReader, Mapping, Scalar, Scope, go_float, is_null, plain_kind, scoped
 from tests.compose.test_merge import tree
+from tests.each import each
 
 # ruff: noqa: E501
 
@@ -27,7 +28,7 @@ KINDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("written", "kind"), KINDS.items())
+@each(("written", "kind"), KINDS.items())
 def test_plain_scalars(written: str, kind: tuple[str, str]) -> None:
     assert plain_kind(written) == kind
 

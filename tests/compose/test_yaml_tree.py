@@ -22,6 +22,7 @@ from netdiag.compose.yaml_tree import (
     read_comments,
 )
 from tests.compose.tracing import assert_traced, cut
+from tests.each import each
 from tests.growth import grows_linearly
 
 TEXT = """\
@@ -195,8 +196,8 @@ def read(data: bytes) -> Text:
     return assemble(source, pieces, node.start, node.end)
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize(("written", "value", "verbatim"), SCALARS)
+@each("newline", ["\n", "\r\n"])
+@each(("written", "value", "verbatim"), SCALARS)
 def test_a_scalar(written: str, value: str, verbatim: int, newline: str) -> None:
     data = f"k: {written}\nz: 1\n".replace("\n", newline).encode()
     text = read(data)
@@ -295,7 +296,7 @@ PLACES: list[tuple[str, str, list[tuple[int, int, bool, bool, str | None]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "places"), [case[1:] for case in PLACES], ids=[case[0] for case in PLACES])
+@each(("text", "places"), [case[1:] for case in PLACES], ids=[case[0] for case in PLACES])
 def test_places(text: str, places: list[tuple[int, int, bool, bool, str | None]]) -> None:
     assert [(c.first_line, c.last_line, c.alone, c.at_top, c.service) for c in found(text)] == places
 

@@ -30,6 +30,7 @@ from netdiag.deployment.prediction.client_namespace import (
 )
 from tests.deployment.stacks import deployment_of, five_brokers
 from tests.deployment.worlds import at, broker, world
+from tests.each import each
 
 H = Vantage(kind=VantageKind.DOCKER_HOST, label="H")
 L = Vantage(kind=VantageKind.LAN, label="L")
@@ -41,8 +42,8 @@ def resolved(vantage: Vantage, host: str, *down: str) -> Resolution:
     return resolve(deployment_of(five_brokers(), host_addresses=("192.168.8.133",)).with_down(down), vantage, host)
 
 
-@pytest.mark.parametrize("vantage", [H, L, C, B2])
-@pytest.mark.parametrize(
+@each("vantage", [H, L, C, B2])
+@each(
     ("host", "family"),
     [
         ("localhost", Family.ANY),

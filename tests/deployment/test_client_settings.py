@@ -16,9 +16,10 @@ from netdiag.deployment.sources.client_settings import (
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.findings import FileLocation
 from tests.deployment.stacks import deployment_of
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("kafka:9092", ["kafka:9092"]),
@@ -85,7 +86,7 @@ def rows(words: list[str], image: str = "") -> list[Row]:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "expected"),
     [
         (["kafka-topics --list --bootstrap-server a:1"], [("--bootstrap-server", "a:1", "kafka-topics", False)]),
@@ -172,7 +173,7 @@ def test_a_long_command_is_read_in_linear_time(text: str) -> None:
     assert bootstraps_in_command([text]) == ()
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "CONNECT_BOOTSTRAP_SERVERS",

@@ -21,6 +21,7 @@ from netdiag.deployment.prediction.connection import connect
 from netdiag.deployment.prediction.sockets import Accepted
 from tests.deployment.stacks import deployment_of, five_brokers
 from tests.deployment.worlds import LAN_ADDRESS, at, broker, world
+from tests.each import each
 
 H = Vantage(kind=VantageKind.DOCKER_HOST, label="H")
 L = Vantage(kind=VantageKind.LAN, label="L")
@@ -186,7 +187,7 @@ PORTS_SERVICES = (
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("port", "expected"),
     [
         (9092, "k"),
@@ -202,7 +203,7 @@ PORTS_SERVICES = (
         (9107, "both"),
     ],
 )
-@pytest.mark.parametrize("client", ["host", "lan", "c"])
+@each("client", ["host", "lan", "c"])
 def test_at_the_docker_host(client: str, port: int, expected: str) -> None:
     deployment = world(PORTS_SERVICES, PORTS_NETWORKS)
     assert word(deployment, client, HostAddress(text=LAN_ADDRESS), port) == expected

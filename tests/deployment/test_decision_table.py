@@ -3,11 +3,10 @@
 import re
 from itertools import product
 
-import pytest
-
 from netdiag.deployment.model.contact import Mechanism
 from netdiag.deployment.model.platform import Generation, Platform
 from tests.deployment.decision_rows import ROWS, answer
+from tests.each import each
 from tests.house.tree import ROOT
 
 _PAGE = (ROOT / "docs" / "reachability.md").read_text(encoding="utf-8")
@@ -25,7 +24,7 @@ def test_the_page_and_the_model_have_the_same_rows() -> None:
     assert len(_CASES) >= 42 * 3 * 2
 
 
-@pytest.mark.parametrize(("key", "column", "proxy"), _CASES)
+@each(("key", "column", "proxy"), _CASES)
 def test_row(key: str, column: int, proxy: bool) -> None:
     words, mechanisms = TABLE[key]
     with_proxy, _, without = words[column].partition(" / ")
@@ -35,7 +34,7 @@ def test_row(key: str, column: int, proxy: bool) -> None:
     assert not mechanism or f"`{mechanism}`" in mechanisms.split(", ")
 
 
-@pytest.mark.parametrize("key", ROWS)
+@each("key", ROWS)
 def test_every_mechanism_of_a_row_occurs(key: str) -> None:
     found = {
         mechanism
@@ -46,6 +45,6 @@ def test_every_mechanism_of_a_row_occurs(key: str) -> None:
     assert found <= {mechanism.value for mechanism in Mechanism}
 
 
-@pytest.mark.parametrize("key", ROWS)
+@each("key", ROWS)
 def test_the_proxy_that_nobody_has_spoken_of_is_the_engine_s_default(key: str) -> None:
     assert answer(ROWS[key], Platform()) == answer(ROWS[key], Platform(userland_proxy=True))

@@ -6,6 +6,7 @@ from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.prediction.reachability import predict
 from tests.deployment.stacks import deployment_of, five_brokers
+from tests.each import each
 
 H = Vantage(kind=VantageKind.DOCKER_HOST, label="H")
 L = Vantage(kind=VantageKind.LAN, label="L")
@@ -47,7 +48,7 @@ def inside(name: str, *networks: str) -> Vantage:
     return Vantage(kind=VantageKind.BROKER, label="B", member=name, networks=networks or ("default",))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "vantage", "bootstrap", "expected"),
     [
         (one(), H, "localhost:9092", "ok"),

@@ -5,7 +5,7 @@ import pytest
 from netdiag.engine.container import in_sight, parse_container
 from netdiag.engine.helper_container import LABEL, Helper, Right, in_memory, is_helper
 from netdiag.errors import InputError
-from tests.engine.test_container import BROKER
+from tests.engine.test_documents import BROKER
 
 HELPER = Helper(
     image="netdiag:1",

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shell import netdiag
+from tests.each import each
 from tests.house.examples import NOT_FROM_INSIDE, copy_of_repository, differs, documents, execute, shown, update
 from tests.house.tree import ROOT, files, name
 
@@ -85,9 +86,7 @@ def test_the_readme_names_both_make_commands_and_what_they_need() -> None:
         assert phrase in text
 
 
-@pytest.mark.parametrize(
-    "page", [path for path in files() if path.suffix == ".md"], ids=lambda path: str(path.relative_to(ROOT))
-)
+@each("page", [path for path in files() if path.suffix == ".md"], ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_link_to_a_file_is_broken(page: Path) -> None:
     links = re.findall(r"\]\((?!https?://|#|mailto:)([^)#\s]+)", page.read_text(encoding="utf-8"))
     broken = [link for link in links if not (page.parent / link).exists()]

@@ -7,6 +7,7 @@ from ruamel.yaml import YAML
 
 from netdiag import distribution
 from netdiag.distribution import NAME, NATIVE_NAME, install_command, install_line
+from tests.each import each
 from tests.house.install_lines import commands, foreign
 from tests.house.tree import ROOT, files, name
 
@@ -98,8 +99,8 @@ def test_no_text_of_the_tree_asks_for_it() -> None:
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("published", [False, True])
-@pytest.mark.parametrize(("file", "text"), ASKING)
+@each("published", [False, True])
+@each(("file", "text"), ASKING)
 def test_every_way_to_ask_is_seen(file: str, text: str, published: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distribution, "PUBLISHED", published)
     line = next(number for number, line in enumerate(text.splitlines(), 1) if "{}" in line)

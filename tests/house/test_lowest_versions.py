@@ -9,43 +9,47 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.house.environments import Environment, build_wheel, create, extras, lower_bounds, pinned
+from tests.house.environments import Environment, create, extras, lower_bounds, pinned
 from tests.house.tree import PACKAGE, ROOT, modules
 
 PROVEN = ("", "live", "capture", "picture", "report")
 TEST_TOOLS = ("pytest", "hypothesis", "kio", "kafka-python", "jsonschema")
 BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.broken.yml"
-# The layers that import a library, and the examples of the rules, which are loaded with one.
-LAYERS = {"app", "cli", "compose", "io", "render"}
 # What the extra that is not proven here brings: 500 MB.
 OF_SPARK = ("pyspark", "py4j", "pyarrow", "pandas", "numpy")
-# What is run of them: all that reads YAML, all that opens something, and of the commands those files that hold the
-# surface which typer makes. What a command says further is decided below, where no library is.
+# What is run of them: the tests of each module that imports a library, and of the commands those files that hold the
+# surface which typer makes. What netdiag says further is decided where no library is.
 COMMANDS = ("check_listeners", "command", "console", "exit_status", "main", "outputs")
+USERS = {
+    "compose/yaml_tree.py": ("tests/compose/test_yaml_tree.py",),
+    "io/engine/docker_sdk.py": ("tests/io/engine/test_docker_sdk.py", "tests/io/engine/test_live_deployment.py"),
+    "io/helper_container/client.py": ("tests/io/helper_container/test_client.py",),
+    "io/network/certificates.py": (
+        "tests/io/network/test_certificates.py",
+        "tests/io/network/test_client_handshake.py",
+    ),
+    "io/network/client_identity.py": ("tests/io/network/test_client_identity.py",),
+    "io/network/resolver.py": ("tests/io/network/test_resolver.py",),
+    "io/packets/filters.py": ("tests/io/packets/test_filters.py",),
+    "io/tutorial_lab.py": ("tests/io/lab",),
+    "render/analysis/figure.py": ("tests/render/analysis/test_figure.py",),
+    "render/topology/layout.py": ("tests/render/topology/test_layout.py",),
+}
 QUICK = "not lab and not slow and not alone"
 TESTS = (
-    *("tests/compose", "tests/io", "tests/rules/test_examples.py"),
+    *(test for tests in USERS.values() for test in tests),
     *(f"tests/cli/test_{name}.py" for name in COMMANDS),
-    # where networkx is asked for an order, and Vega for a picture: the libraries below io and cli
-    "tests/render/topology/test_layout.py",
-    "tests/render/analysis/test_figure.py",
-    # the extra that is not proven here
-    "--ignore=tests/io/spark",
-    "--ignore=tests/io/follow",
-    # what needs the capture engine
-    "--ignore=tests/io/files/test_captures.py",
 )
 
 
 @pytest.fixture(scope="module")
-def lowest() -> Iterator[Environment]:
+def lowest(wheel: Path) -> Iterator[Environment]:
     """The wheel with every proven extra at its lower bound, and what the tests themselves need."""
     bounds = lower_bounds(requirement for extra in PROVEN for requirement in extras()[extra])
     with TemporaryDirectory() as folder:
         constraints = Path(folder) / "lowest.txt"
         constraints.write_text("\n".join([*bounds, *pinned(*TEST_TOOLS)]) + "\n")
         environment = create(Path(folder) / "environment")
-        wheel = build_wheel(Path(folder) / "dist")
         environment.install("--constraint", constraints, f"{wheel}[{','.join(filter(None, PROVEN))}]", *TEST_TOOLS)
         yield environment
 
@@ -57,22 +61,21 @@ def test_the_command_runs(lowest: Environment, tmp_path: Path) -> None:
 
 
 def test_the_fast_tests_pass(lowest: Environment) -> None:
-    done = lowest.run(
-        *("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not lab and not slow and not alone", *TESTS), cwd=ROOT
-    )
+    done = lowest.run(*("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", QUICK, *TESTS), cwd=ROOT)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert " passed" in done.stdout
 
 
-def test_no_other_layer_imports_a_library() -> None:
+def test_every_module_that_imports_a_library_is_run() -> None:
+    """`app/analyze.py` only looks whether its library is there, and the commands have the files above."""
     found = {
-        path.relative_to(PACKAGE).parts[0]
+        path.relative_to(PACKAGE).as_posix()
         for path in modules("netdiag")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         for name in _imported(node)
         if name not in sys.stdlib_module_names and name not in ("netdiag", "__future__", *OF_SPARK)
     }
-    assert found == LAYERS
+    assert {path for path in found if not path.startswith("cli/")} == {*USERS, "app/analyze.py"}
 
 
 def _imported(node: ast.AST) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from netdiag import __version__
 from netdiag.distribution import NAME, install_line
-from tests.house.environments import Environment, build_wheel, create, extras
+from tests.house.environments import Environment, create, extras
 from tests.house.tree import PACKAGE, ROOT, files
 
 # Folders of the repository that commands read: where they are in the package.
@@ -26,12 +26,6 @@ IMPORTS = {
 ONLY_IN_BARS = {"spark"}
 BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.broken.yml"
 NO_ENGINE = "unix:///nonexistent/docker.sock"
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built wheel."""
-    return build_wheel(tmp_path_factory.mktemp("dist"))
 
 
 @pytest.fixture(scope="module")

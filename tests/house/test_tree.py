@@ -1,4 +1,4 @@
-"""The shape of the tree: packages, names, sizes of files, and nothing of the machine it was made on."""
+"""The shape of the tree: its top, packages, names, sizes of files, and nothing of the machine it was made on."""
 
 import ast
 import re
@@ -7,10 +7,18 @@ from pathlib import Path
 from tests.house.tree import PACKAGE, ROOT, files, modules, name
 
 FILE_BYTES = 5_000_000
+
+
 OURS = ("netdiag", "tests", "tools")
+
+
 # Programs that are copied into the lab's images: no package of ours holds them.
 COPIED_INTO_IMAGES = ROOT / "tests" / "lab" / "images"
+
+
 FORBIDDEN_NAMES = {"util", "utils", "common", "helper", "helpers", "base", "misc"}
+
+
 EXTRAS = {
     "docker",
     "pyroute2",
@@ -25,6 +33,7 @@ EXTRAS = {
     "networkx",
     "vl_convert",
 }
+
 
 # Written in pieces, so that this file does not hold what it looks for.
 REGISTRIES = tuple(
@@ -41,6 +50,8 @@ REGISTRIES = tuple(
         ("archive", "ubuntu", "com"),
     )
 )
+
+
 MACHINE_PATH = re.compile(r"""(?:^|[\s"'`=(:,])/(?:work|root|home/[a-z_][\w-]*|Users/\w+)/(?!\*)""", re.MULTILINE)
 
 
@@ -121,3 +132,15 @@ def _top_level_imports(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             roots.add((node.module or "").partition(".")[0])
     return roots
+
+
+EXPECTED = {
+    *(".ci", ".dockerignore", ".gitignore", ".pre-commit-hooks.yaml"),
+    *("CHANGELOG.md", "CONTRIBUTING.md", "Dockerfile", "LICENSE", "Makefile", "README.md"),
+    *("action.yml", "constraints.txt", "mkdocs.yml", "pyproject.toml"),
+    *("compose", "docs", "native", "netdiag", "playbooks", "templates", "tests", "tools"),
+}
+
+
+def test_the_top_holds_what_is_expected_and_nothing_else() -> None:
+    assert {path.relative_to(ROOT).parts[0] for path in files()} == EXPECTED

@@ -18,7 +18,7 @@ from netdiag.io.topology import read_topology
 from netdiag.linux.procfs import Process
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import Inventory, LinkId
-from tests.engine.test_container import BROKER
+from tests.engine.test_documents import BROKER
 from tests.io.engine.fake_engine import VERSION, fake_engine
 from tests.io.namespaces import needs_root
 from tests.topology.five_brokers import machine

@@ -34,6 +34,7 @@ from netdiag.kafka.questions import (
     Setting,
     Step,
 )
+from tests.each import each
 from tests.kafka.broker_answers import (
     BROKERS,
     CLUSTER,
@@ -273,7 +274,7 @@ def test_texts_are_kept_but_bounded() -> None:
 # --- endpoints that are no broker for a plaintext client
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "kind", "speaks"),
     [
         (b"\x15\x03\x03\x00\x02\x02\x46", FailureKind.TLS, "TLS"),
@@ -290,7 +291,7 @@ def test_texts_are_kept_but_bounded() -> None:
         (wire.frame(FIRST_CORRELATION_ID.to_bytes(4, "big") + b"\x00\x00\xff"), FailureKind.NOT_KAFKA, None),
     ],
 )
-@pytest.mark.parametrize("sizes", [(), (1,), (3, 2)])
+@each("sizes", [(), (1,), (3, 2)])
 def test_a_stranger_answers(data: bytes, kind: FailureKind, speaks: str | None, sizes: tuple[int, ...]) -> None:
     outcome = failed(play(Conversation(), (Asks(api_key=18, api_version=4), Sends(data=data)), sizes))
     assert (outcome.kind, outcome.speaks, outcome.waiting_for) == (kind, speaks, Step.API_VERSIONS)
@@ -470,8 +471,8 @@ def recorded() -> list[tuple[str, ...]]:
     return [tuple(line.split()) for line in text.splitlines() if not line.startswith("#")]
 
 
-@pytest.mark.parametrize("recording", recorded(), ids=lambda recording: "-".join(recording[:3]))
-@pytest.mark.parametrize("sizes", [(), (1,), (7, 300)])
+@each("recording", recorded(), ids=lambda recording: "-".join(recording[:3]))
+@each("sizes", [(), (1,), (7, 300)])
 def test_what_real_brokers_answered(recording: tuple[str, ...], sizes: tuple[int, ...]) -> None:
     _, listener, asked, *reads = recording
     conversation = sasl_conversation() if asked == "sasl" else Conversation(expected_node_id=int(asked))

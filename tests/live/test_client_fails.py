@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.deployment.stacks import deployment_of
+from tests.each import each
 from tests.figures import Report
 from tests.lab.lab import Lab
 from tests.live.client_cases import CLIENT_CASES, ENGINE_CASES, ClientCase, EngineCase
@@ -29,7 +30,7 @@ def tell(lab: Lab, request: pytest.FixtureRequest, tmp_path_factory: pytest.Temp
     jobs.close()
 
 
-@pytest.mark.parametrize("case", CLIENT_CASES, ids=lambda case: case.rule)
+@each("case", CLIENT_CASES, ids=lambda case: case.rule)
 def test_what_is_started_is_what_the_rule_judges(case: ClientCase) -> None:
     check = RULES[case.rule].check
     assert list(check(deployment_of(text_of(example(case, "bad")))))

@@ -5,6 +5,7 @@ import pytest
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.rules.declared import DECLARED, check_deployment
 from tests.deployment.stacks import deployment_of
+from tests.each import each
 from tests.figures import Report
 from tests.mutations import redpanda
 from tests.mutations.bases import BASES
@@ -60,9 +61,7 @@ def test_correct_stacks_are_silent(name: str) -> None:
 
 
 @pytest.mark.bar("mutants")
-@pytest.mark.parametrize(
-    ("base", "defect"), [pytest.param(b.name, d, id=f"{d.rule}-{d.name}-{b.name}") for b, d in MUTANTS]
-)
+@each(("base", "defect"), [pytest.param(b.name, d, id=f"{d.rule}-{d.name}-{b.name}") for b, d in MUTANTS])
 def test_a_mutant_is_caught_by_its_own_rule(base: str, defect: Defect) -> None:
     assert _missed(base, defect) is None
 

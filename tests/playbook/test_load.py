@@ -14,6 +14,7 @@ from netdiag.compose.yaml_tree import load_nodes
 from netdiag.errors import InputError, NetdiagError
 from netdiag.playbook.document import ACTIONS, ActionName, Confidence, There
 from netdiag.playbook.load import LONGEST_TEXT, MOST_BYTES, MOST_ITEMS, Field, load
+from tests.each import each
 from tests.house.tree import ROOT
 from tests.playbook.examples import TEXT, playbook
 
@@ -69,7 +70,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("said", "instead", "message"), WRONG)
+@each(("said", "instead", "message"), WRONG)
 def test_what_is_wrong_is_one_line(said: str, instead: str, message: str) -> None:
     assert said in TEXT
     with pytest.raises(InputError) as caught:
@@ -186,7 +187,7 @@ SCHEMA = json.loads((Path(netdiag.playbook.__file__).parent / "schema" / "playbo
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "playbooks").glob("*.yml")), ids=lambda path: path.stem)
+@each("path", sorted((ROOT / "playbooks").glob("*.yml")), ids=lambda path: path.stem)
 def test_shipped_playbooks_follow_it(path: Path) -> None:
     VALIDATOR.validate(YAML(typ="safe").load(path.read_text("utf-8")))
 

@@ -5,13 +5,12 @@ The stacks are the scenarios, and a few of `tests/playbook/stacks` with what no 
 
 from collections.abc import Mapping
 
-import pytest
-
 from netdiag.app.playbook_actions import finding_item
 from netdiag.io.files.playbooks import shipped
 from netdiag.playbook.document import ActionName, Outcome, Step
 from netdiag.playbook.runner import End, Run, run
 from tests.app.checks import report_of
+from tests.each import each
 from tests.house.tree import ROOT
 
 BOOKS = {book.name: book for book in shipped()}
@@ -90,21 +89,21 @@ def test_every_playbook_has_a_stack_that_proves_it() -> None:
     assert {book for _, _, book, _ in (*PAIRS, *FILES_ALONE, *LIVE_ALONE)} == set(BOOKS)
 
 
-@pytest.mark.parametrize(("folder", "stack", "book", "conclusion"), [*PAIRS, *FILES_ALONE])
+@each(("folder", "stack", "book", "conclusion"), [*PAIRS, *FILES_ALONE])
 def test_the_broken_stack_leads_to_its_cause(folder: str, stack: str, book: str, conclusion: str) -> None:
     broken = over(book, f"{folder}/{stack}.broken.yml")
     assert broken.reached[0].conclusion.id == conclusion
     assert broken.reached[0].evidence
 
 
-@pytest.mark.parametrize(("folder", "stack", "book", "conclusion"), [*PAIRS, *FILES_ALONE])
+@each(("folder", "stack", "book", "conclusion"), [*PAIRS, *FILES_ALONE])
 def test_the_repaired_stack_leads_to_nothing_wrong(folder: str, stack: str, book: str, conclusion: str) -> None:
     repaired = over(book, f"{folder}/{stack}.repaired.yml")
     assert conclusion not in [one.conclusion.id for one in repaired.reached]
     assert repaired.end is End.NOTHING_WRONG
 
 
-@pytest.mark.parametrize("path", ALL_REPAIRED)
+@each("path", ALL_REPAIRED)
 def test_no_playbook_proves_anything_of_a_repaired_stack(path: str) -> None:
     proven = [name for name in BOOKS for one in over(name, path).reached if one.confidence.value == "proven"]
     assert proven == []

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-import pytest
-
 from netdiag.app.playbook_actions import finding_item
 from netdiag.findings import Finding
 from netdiag.io.files.playbooks import shipped
@@ -32,6 +30,7 @@ from netdiag.rules.rule import rule_page
 from netdiag.rules.topology import TOPOLOGY, check_topology
 from netdiag.rules.wire import WIRE, check_wire
 from tests.deployment.stacks import deployment_of, project_of
+from tests.each import each
 from tests.rules.recorded import view_of
 from tests.rules.topology_recorded import Recorded
 from tests.rules.wire_recorded import wire_view_of
@@ -100,13 +99,13 @@ def test_there_are_enough() -> None:
     assert len(EXAMPLES) >= 100
 
 
-@pytest.mark.parametrize(("book", "symptom"), EXAMPLES)
+@each(("book", "symptom"), EXAMPLES)
 def test_a_line_is_recognised_as_its_own_playbook(book: Playbook, symptom: object) -> None:
     example = getattr(symptom, "example", "")
     assert [one.playbook.name for one in recognised([example], BOOKS)] == [book.name]
 
 
-@pytest.mark.parametrize(("book", "conclusion", "rule"), proofs())
+@each(("book", "conclusion", "rule"), proofs())
 def test_a_cause_is_reached_from_what_shows_it_and_not_without(
     book: Playbook, conclusion: Conclusion, rule: str
 ) -> None:
@@ -116,7 +115,7 @@ def test_a_cause_is_reached_from_what_shows_it_and_not_without(
     assert made(book, rule, good=True) == (End.NOTHING_WRONG, [])
 
 
-@pytest.mark.parametrize("book", BOOKS, ids=lambda book: book.name)
+@each("book", BOOKS, ids=lambda book: book.name)
 def test_what_a_playbook_names_is_there(book: Playbook) -> None:
     for one in book.conclusions:
         for rule in (*one.rules, *(rule for _, rule in asked_rules(one.when))):

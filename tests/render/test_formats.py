@@ -17,6 +17,7 @@ from netdiag.render.formats.text import render_concise
 from netdiag.render.formats.xml import _xml_text, checkstyle, junit
 from netdiag.render.report import Input, Problem, Report
 from tests.app.checks import report_of
+from tests.each import each
 from tests.house.tree import ROOT
 from tests.render.golden import assert_golden
 from tests.render.literals import place
@@ -260,7 +261,7 @@ def test_junit_secrets_and_order() -> None:
 STACKS = sorted(ROOT.glob("compose/**/*.yml"))
 
 
-@pytest.mark.parametrize("stack", STACKS, ids=lambda path: "/".join(path.parts[-2:]))
+@each("stack", STACKS, ids=lambda path: "/".join(path.parts[-2:]))
 def test_every_stack(stack: Path) -> None:
     report = report_of(str(stack))
     root = str(ROOT)

@@ -17,6 +17,7 @@ from netdiag.render.matrix.matrix_text import (
 )
 from netdiag.render.report import Matrix
 from netdiag.render.screen import ASCII, UNICODE, Screen, Style, line_width, paint
+from tests.each import each
 from tests.render.literals import (
     CLIENT,
     HOST,
@@ -359,7 +360,7 @@ def test_nothing_folds_into_nothing() -> None:
     assert fold_matrix(Matrix(input="x", vantages=(), cells=())).rows == ()
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_a_folded_cell_stands_for_what_it_says(seed: int) -> None:
     chance = random.Random(seed)
     brokers = [inside(f"b{n}") for n in range(1, chance.randint(2, 6))]

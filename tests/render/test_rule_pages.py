@@ -7,6 +7,7 @@ from netdiag.render.rule_pages import escaped, fenced, rule_list, rule_markdown,
 from netdiag.render.screen import Screen
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.rule import rule_page
+from tests.each import each
 
 
 def test_the_list_is_aligned() -> None:
@@ -43,7 +44,7 @@ def test_a_fence_is_longer_than_those_inside() -> None:
     assert fenced("a\n```\nb\n", "yaml") == "````yaml\na\n```\nb\n````"
 
 
-@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.ID)
+@each("rule", ALL, ids=lambda rule: rule.ID)
 def test_every_rule(rule: object) -> None:
     page = rule_page(rule.__doc__ or "")
     text = rule_markdown(page, after_bad="BEHIND BAD", after_good="BEHIND GOOD")

@@ -12,6 +12,7 @@ from netdiag.rules.all_rules import ALL
 from netdiag.rules.rule import Rule
 from tests.app.checks import report_of
 from tests.compose.tracing import CORPUS
+from tests.each import each
 from tests.house.rule_pages import found
 from tests.house.tree import ROOT
 from tests.render.reports import EVERYTHING, HOSTILE, SECRET, hostile
@@ -79,7 +80,7 @@ def test_reports(report: Report) -> None:
     assert not list(complaints(report))
 
 
-@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.ID)
+@each("rule", ALL, ids=lambda rule: rule.ID)
 def test_what_a_rule_finds(rule: Rule) -> None:
     findings = found(rule)
     assert findings

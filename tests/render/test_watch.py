@@ -26,6 +26,7 @@ from netdiag.render.matrix.watch import (
 from netdiag.render.report import Input, Matrix, Problem, Report
 from netdiag.render.screen import Line, Screen, line_width, paint
 from tests.cli.shell import ROOT
+from tests.each import each
 from tests.render.literals import (
     CLIENT,
     HOST,
@@ -307,9 +308,9 @@ def live_screen_drawn(report: Report, told: list[Line], *, rows: int, columns: i
     return watch_screen(report, told, Screen(width=max(40, columns)), rows=rows, columns=columns, status="12:00:00")
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3, 5, 10, 24, 60, 200])
-@pytest.mark.parametrize("columns", [1, 2, 20, 40, 80, 140])
-@pytest.mark.parametrize("count", [0, 1, 500])
+@each("rows", [1, 2, 3, 5, 10, 24, 60, 200])
+@each("columns", [1, 2, 20, 40, 80, 140])
+@each("count", [0, 1, 500])
 def test_it_fits(rows: int, columns: int, count: int) -> None:
     told = [*change_lines(changes_between(WORKING, BROKEN), Screen(width=80), "12:00:00")] * count
     lines = live_screen_drawn(BROKEN, told, rows=rows, columns=columns)

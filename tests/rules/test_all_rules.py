@@ -12,6 +12,7 @@ from netdiag.rules.declared import DECLARED
 from netdiag.rules.rule import DeclaredRule, Rule, rule_page
 from tests.cli.test_main import loaded
 from tests.deployment.stacks import deployment_of
+from tests.each import each
 
 KINDS: tuple[tuple[ModuleType, tuple[Rule, ...]], ...] = (
     (compose, compose.COMPOSE),
@@ -57,7 +58,7 @@ def test_the_rules_of_one_kind_load_nothing_of_another(
 NOTHING = deployment_of("name: empty\nservices: {}\n")
 
 
-@pytest.mark.parametrize("rule", DECLARED, ids=lambda rule: rule.ID)
+@each("rule", DECLARED, ids=lambda rule: rule.ID)
 def test_shape(rule: DeclaredRule) -> None:
     assert isinstance(rule.SEVERITY, Severity)
     assert rule.__doc__

@@ -1,10 +1,13 @@
-"""Checking a deployment: the order of findings, which brokers fail to start, what a log confirms."""
+"""Checking a deployment: the order of findings, which brokers fail to start, and from a line of a log to its rule."""
 
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import FileLocation
-from netdiag.rules.declared import check_deployment, failing_to_start
+from netdiag.rules.declared import DECLARED, check_deployment, failing_to_start
 from netdiag.rules.observed import check_live
+from netdiag.rules.rule import DeclaredRule, rule_page
+from netdiag.rules.startup_errors import STARTUP_ERRORS, explain
 from tests.deployment.stacks import deployment_of, five_brokers
+from tests.each import each
 
 
 def test_findings_stand_in_the_order_of_the_file() -> None:
@@ -59,3 +62,34 @@ def test_a_log_that_says_something_else_is_a_finding_beside_it() -> None:
         "live-config-crash",
         "listener-bound-to-foreign-address",
     ]
+
+
+def _foretold(rule: DeclaredRule) -> list[str]:
+    found = rule.check(deployment_of(rule_page(rule.__doc__ or "").bad))
+    return [finding.broker_prints for finding in found if finding.broker_prints]
+
+
+FORETELLING = [rule for rule in DECLARED if _foretold(rule)]
+
+
+@each("rule", FORETELLING, ids=lambda rule: rule.ID)
+def test_every_sentence_that_a_rule_foretells_leads_back_to_it(rule: DeclaredRule) -> None:
+    for sentence in _foretold(rule):
+        explained = explain(("[main] started", f"java.lang.IllegalArgumentException: requirement failed: {sentence} x"))
+        assert explained is not None, sentence
+        assert rule.ID in explained.rules
+
+
+def test_it_knows_no_rule_that_is_not_there() -> None:
+    assert {rule for refusal in STARTUP_ERRORS for rule in refusal.rules} <= {rule.ID for rule in DECLARED}
+    assert len(FORETELLING) >= 36
+
+
+def test_the_variable_that_a_script_names_is_what_is_meant() -> None:
+    explained = explain(("KAFKA_SSL_KEYSTORE_FILENAME is required.",))
+    assert explained is not None
+    assert (explained.setting, explained.rules) == ("KAFKA_SSL_KEYSTORE_FILENAME", ("secrets-by-listener-name",))
+
+
+def test_what_no_rule_knows_is_not_explained() -> None:
+    assert explain(("OutOfMemoryError: Java heap space", "")) is None

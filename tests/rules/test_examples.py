@@ -19,6 +19,7 @@ from netdiag.rules.rule import (
 from netdiag.rules.topology import TOPOLOGY, check_topology
 from netdiag.rules.wire import WIRE, check_wire
 from tests.deployment.stacks import deployment_of, project_of
+from tests.each import each
 from tests.rules.recorded import view_of
 from tests.rules.topology_recorded import Recorded
 from tests.rules.wire_recorded import wire_view_of
@@ -31,7 +32,7 @@ def _page_of(rule: Rule) -> RulePage:
     return rule_page(rule.__doc__)
 
 
-@pytest.mark.parametrize("rule", DECLARED, ids=list(BY_ID))
+@each("rule", DECLARED, ids=list(BY_ID))
 def test_bad_example_fires_exactly_at_its_marks(rule: DeclaredRule) -> None:
     page = _page_of(rule)
     findings = [f for f in check_deployment(deployment_of(page.bad)) if f.rule == rule.ID]
@@ -40,7 +41,7 @@ def test_bad_example_fires_exactly_at_its_marks(rule: DeclaredRule) -> None:
     assert lines == page.bad_lines
 
 
-@pytest.mark.parametrize("rule", DECLARED, ids=list(BY_ID))
+@each("rule", DECLARED, ids=list(BY_ID))
 def test_bad_example_has_no_other_defect_above_note(rule: DeclaredRule) -> None:
     others = [
         f
@@ -50,7 +51,7 @@ def test_bad_example_has_no_other_defect_above_note(rule: DeclaredRule) -> None:
     assert others == []
 
 
-@pytest.mark.parametrize("rule", DECLARED, ids=list(BY_ID))
+@each("rule", DECLARED, ids=list(BY_ID))
 def test_good_example_is_silent_under_all_rules(rule: DeclaredRule) -> None:
     assert check_deployment(deployment_of(_page_of(rule).good)) == ()
 
@@ -84,7 +85,7 @@ def test_good_file_is_silent_under_all_rules(rule: ComposeRule) -> None:
     assert check_deployment(deployment_of(good)) == ()
 
 
-@pytest.mark.parametrize("rule", WIRE, ids=lambda rule: rule.ID)
+@each("rule", WIRE, ids=lambda rule: rule.ID)
 def test_bad_capture_fires_exactly_at_its_marks(rule: WireRule) -> None:
     page = _page_of(rule)
     findings = check_wire(wire_view_of(page.bad))
@@ -95,7 +96,7 @@ def test_bad_capture_fires_exactly_at_its_marks(rule: WireRule) -> None:
     assert lines == page.bad_lines
 
 
-@pytest.mark.parametrize("rule", WIRE, ids=lambda rule: rule.ID)
+@each("rule", WIRE, ids=lambda rule: rule.ID)
 def test_good_capture_is_silent_under_all_rules(rule: WireRule) -> None:
     assert check_wire(wire_view_of(_page_of(rule).good)) == ()
 

@@ -13,6 +13,7 @@ from netdiag.findings import Severity
 from netdiag.rules.declared import DECLARED
 from netdiag.rules.rule import rule_page
 from tests.compose.oracle import ask_compose
+from tests.each import each
 from tests.figures import Report
 from tests.rules.repaired import FILE, OVERRIDE, findings, repaired
 from tests.rules.variants import VARIANTS, Files, as_written
@@ -79,7 +80,7 @@ def serious(files: Files) -> set[tuple[str, str | None]]:
 CASES = [pytest.param(rule, variant, id=f"{rule}-{variant.__name__}") for rule in REPAIRABLE for variant in VARIANTS]
 
 
-@pytest.mark.parametrize(("rule", "variant"), CASES)
+@each(("rule", "variant"), CASES)
 def test_the_finding_is_gone_and_nothing_new_is_there(rule: str, variant: Callable[[str], Files]) -> None:
     files, made = result(rule, variant)
     now = after(files, made)
@@ -88,7 +89,7 @@ def test_the_finding_is_gone_and_nothing_new_is_there(rule: str, variant: Callab
     assert serious(now) <= serious(files)
 
 
-@pytest.mark.parametrize(("rule", "variant"), CASES)
+@each(("rule", "variant"), CASES)
 def test_all_other_lines_keep_their_bytes(rule: str, variant: Callable[[str], Files]) -> None:
     _, made = result(rule, variant)
     for path, (before, data) in made.changed.items():
@@ -99,13 +100,13 @@ def test_all_other_lines_keep_their_bytes(rule: str, variant: Callable[[str], Fi
         assert before.endswith(b"\n") == data.endswith(b"\n")
 
 
-@pytest.mark.parametrize(("rule", "variant"), CASES)
+@each(("rule", "variant"), CASES)
 def test_a_second_time_nothing_changes(rule: str, variant: Callable[[str], Files]) -> None:
     files, made = result(rule, variant)
     assert repaired(after(files, made)).changed == {}
 
 
-@pytest.mark.parametrize("rule", PAGES)
+@each("rule", PAGES)
 def test_safe_repairs_alone_make_nothing_worse(rule: str) -> None:
     files = as_written(PAGES[rule])
     made = repaired(files, unsafe=False)

@@ -1,14 +1,20 @@
-"""The comparison itself: it must see a source that says something else."""
+"""What compares the sources of a cell: words of clients, which are asked for what, and that a difference is seen."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.lab.answers import Answer
+from tests.scenarios.client_words import word
 from tests.scenarios.comparison import compare, markdown
 from tests.scenarios.expectations import Case, Engine, ExpectedCell, Stack
+from tests.scenarios.meeting import asked
+from tests.scenarios.netdiag_says import OBSERVED, PREDICTED, PREDICTED_LIVE
+from tests.scenarios.stand_ins import stand_ins
 
 ENGINE = Engine(version="20.10", proxy=True)
 
@@ -81,3 +87,93 @@ def test_kcat_may_say_what_it_is_known_to_say_and_nobody_else() -> None:
 def test_no_client_knows_that_what_answers_is_not_for_it(word: str, agrees: bool) -> None:
     result = compare(stack(("H", "h:1", "not-kafka")), {"it": lambda vantage, bootstrap: word}, engine=ENGINE)
     assert result.rows[0].agrees is agrees
+
+
+def answer(oracle: str, raw: str, *, advertised: tuple[int, ...] = (), reached: frozenset[int] = frozenset()) -> Answer:
+    return Answer(
+        oracle=oracle,
+        bootstrap_ok=bool(advertised),
+        advertised=advertised,
+        reached=reached,
+        wrong=frozenset(),
+        error="",
+        raw=raw,
+    )
+
+
+@pytest.mark.parametrize(
+    ("oracle", "raw", "expected"),
+    [
+        ("kcat", "broker-1:29092/bootstrap: Failed to resolve 'broker-1:29092': Name or service", "unresolved"),
+        ("kcat", "Connect to ipv4#127.0.0.1:29092 failed: Connection refused (after 0ms in state CONNECT)", "refused"),
+        ("java", "WARN Couldn't resolve server broker-1:29092 as DNS resolution failed for broker-1", "unresolved"),
+        ("java", "Connection to node -1 (localhost/127.0.0.1:29092) could not be established.", ""),
+        ("kafka-python", "DNS lookup failed for broker-1:29092, gaierror(-2, 'Name or service')", "unresolved"),
+        ("kafka-python", "Connection failed: KafkaConnectionError: 111 ECONNREFUSED", "refused"),
+        ("kafka-python", "Connection failed: KafkaConnectionError: 99 EADDRNOTAVAIL", ""),
+    ],
+)
+def test_a_reason_is_told_where_the_client_names_it(oracle: str, raw: str, expected: str) -> None:
+    suffix = f": {expected}" if expected else ""
+    assert word(answer(oracle, raw)) == f"bootstrap{suffix}"
+    assert word(answer(oracle, raw, advertised=(1, 2))) == f"advertised{suffix}"
+
+
+def test_brokers_that_answered_decide_before_any_text() -> None:
+    raw = "localhost:9094/4: Connect to ipv4#127.0.0.1:9094 failed: Connection refused"
+    assert word(answer("kcat", raw, advertised=(1, 2), reached=frozenset({1}))) == "partial 1/2"
+    assert word(answer("kcat", raw, advertised=(1,), reached=frozenset({1}))) == "ok"
+
+
+def test_two_reasons_are_none() -> None:
+    raw = "failed: Connection refused\nFailed to resolve 'kafka:9092'"
+    assert word(answer("kcat", raw, advertised=(1, 2))) == "advertised"
+
+
+KAFKA = "${KAFKA_IMAGE:-apache/kafka:3.9.1}"
+
+
+def replaced(folder: Path, *services: dict[str, str]) -> list[str]:
+    file = folder / "compose.yml"
+    file.write_text(json.dumps({"services": {f"s{number}": service for number, service in enumerate(services)}}))
+    return [name for over in stand_ins(file, folder) for name in json.loads(over.read_text())["services"]]
+
+
+def test_brokers_stay_as_they_are(tmp_path: Path) -> None:
+    assert replaced(tmp_path, {"image": KAFKA}, {"image": "confluentinc/cp-zookeeper:7.9.2"}) == []
+
+
+def test_clients_and_jobs_of_a_broker_image_are_replaced(tmp_path: Path) -> None:
+    ui, job = {"image": "${KAFKA_UI_IMAGE:-example/ui:1}"}, {"image": KAFKA, "command": "kafka-topics.sh --list"}
+    assert replaced(tmp_path, {"image": KAFKA}, ui, job) == ["s1", "s2"]
+
+
+def cell(bootstrap: str, *, from_file: str | None = None, predicted: str | None = None) -> ExpectedCell:
+    case = Case(cell="ok", from_file=from_file, predicted=predicted)
+    return ExpectedCell(vantage="H", bootstrap=bootstrap, cases=(case,))
+
+
+CELLS = (cell("h:1"), cell("h:2", from_file="unknown"), cell("h:3", predicted="unknown"))
+
+
+STACK = Stack(scenario="S00", file=Path("kraft.yml"), findings=(), broker_prints={}, settled="ready", cells=CELLS)
+
+
+@pytest.mark.parametrize(
+    ("source", "answers"),
+    [
+        (PREDICTED, [True, False, False]),
+        (PREDICTED_LIVE, [True, True, False]),
+        (OBSERVED, [True, True, True]),
+        ("kcat", [True, False, False]),
+        ("java", [True, False, False]),
+    ],
+)
+def test_a_source_is_asked_for_what_it_can_know(source: str, answers: list[bool]) -> None:
+    asks = asked(STACK, ENGINE, everything=False)
+    assert [asks(source, one) for one in CELLS] == answers
+
+
+def test_every_client_is_asked_for_everything_where_that_is_wanted() -> None:
+    asks = asked(STACK, ENGINE, everything=True)
+    assert all(asks(source, one) for source in ("kcat", "java", "kafka-python") for one in CELLS)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-import pytest
 from ruamel.yaml import YAML
 
+from tests.each import each
 from tests.scenarios.expectations import CELL, SCENARIOS, SETTLED, Engine, Stack, stacks
 
 STACKS = list(stacks())
@@ -84,7 +84,7 @@ def test_every_compose_file_is_expected() -> None:
     assert files == {stack.file for stack in STACKS}
 
 
-@pytest.mark.parametrize("stack", STACKS, ids=lambda stack: stack.name)
+@each("stack", STACKS, ids=lambda stack: stack.name)
 def test_findings_point_into_their_service(stack: Stack) -> None:
     services = YAML(typ="rt", pure=True).load(stack.file)["services"]
     lines = stack.file.read_text().splitlines()
@@ -101,14 +101,14 @@ def test_findings_point_into_their_service(stack: Stack) -> None:
         assert key not in LISTENERS or value == environment(stack.file)[finding.service][key]
 
 
-@pytest.mark.parametrize("stack", STACKS, ids=lambda stack: stack.name)
+@each("stack", STACKS, ids=lambda stack: stack.name)
 def test_every_cell_is_one_word_of_the_matrix_on_every_engine(stack: Stack) -> None:
     assert stack.settled in SETTLED
     for cell in stack.cells:
         assert [cell.on(engine) for engine in ENGINES if not CELL.fullmatch(cell.on(engine))] == []
 
 
-@pytest.mark.parametrize("broken", TWINS, ids=lambda stack: stack.name)
+@each("broken", TWINS, ids=lambda stack: stack.name)
 def test_the_twin_differs_by_the_repair_alone(broken: Stack) -> None:
     repaired = twin(broken.file)
     one_listener = "PLAINTEXT://0.0.0.0:9092" in broken.file.read_text()

@@ -5,6 +5,7 @@ import pytest
 from netdiag.deployment.clients import attempts, health_check_attempts
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.findings import FileLocation
+from tests.each import each
 from tests.figures import Report
 from tests.scenarios.expectations import Engine, Stack, stacks
 from tests.scenarios.predicted import prediction
@@ -14,13 +15,13 @@ ENGINES = [Engine(version=version, proxy=proxy) for version in ("20.10", "28", "
 
 
 @pytest.mark.bar("static")
-@pytest.mark.parametrize("stack", STACKS, ids=lambda stack: stack.name)
+@each("stack", STACKS, ids=lambda stack: stack.name)
 def test_findings_are_exactly_those_expected(stack: Stack) -> None:
     assert sorted(map(str, prediction(stack).serious())) == sorted(map(str, stack.findings))
 
 
 @pytest.mark.bar("broker-prints")
-@pytest.mark.parametrize("stack", STACKS, ids=lambda stack: stack.name)
+@each("stack", STACKS, ids=lambda stack: stack.name)
 def test_a_broker_that_is_to_refuse_is_predicted_with_its_sentence(stack: Stack) -> None:
     said = {f.service: f.broker_prints for f in prediction(stack).findings if f.broker_prints}
     assert said.keys() == stack.broker_prints.keys()
@@ -28,8 +29,8 @@ def test_a_broker_that_is_to_refuse_is_predicted_with_its_sentence(stack: Stack)
         assert said[broker] in sentence
 
 
-@pytest.mark.parametrize("engine", ENGINES, ids=lambda one: f"{one.version}-{'on' if one.proxy else 'off'}")
-@pytest.mark.parametrize("stack", STACKS, ids=lambda stack: stack.name)
+@each("engine", ENGINES, ids=lambda one: f"{one.version}-{'on' if one.proxy else 'off'}")
+@each("stack", STACKS, ids=lambda stack: stack.name)
 def test_every_cell_is_predicted_on_every_engine(stack: Stack, engine: Engine) -> None:
     made = prediction(stack, engine=engine)
     wrong = {
@@ -52,7 +53,7 @@ def test_every_cell_is_predicted_on_a_desktop(stack: Stack, figure: Report) -> N
 
 
 @pytest.mark.bar("static")
-@pytest.mark.parametrize("stack", STACKS, ids=lambda stack: stack.name)
+@each("stack", STACKS, ids=lambda stack: stack.name)
 def test_a_client_has_a_finding_on_its_line_exactly_where_its_cell_is_not_ok(stack: Stack) -> None:
     made = prediction(stack)
     judged = {f.location.line for f in made.findings if isinstance(f.location, FileLocation)}

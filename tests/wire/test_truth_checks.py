@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
+from tests.each import each
 from tests.native.reading import row_class
 from tests.wire.traffic.facts import Consumed, Counted, Facts, Generation, Position, Produced
 from tests.wire.truth import (
@@ -105,6 +104,6 @@ CASES: list[tuple[Callable[[Facts, Rows], list[str]], Facts, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("check", "facts", "is_right"), CASES)
+@each(("check", "facts", "is_right"), CASES)
 def test_each_disagreement_is_seen(check: Callable[[Facts, Rows], list[str]], facts: Facts, is_right: bool) -> None:
     assert (check(facts, ROWS) == []) is is_right

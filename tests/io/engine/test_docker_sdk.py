@@ -10,7 +10,7 @@ from netdiag.errors import EngineError
 from netdiag.io.engine.address import EngineAddress
 from netdiag.io.engine.docker_sdk import Engine, connect, read_logs
 from tests.deployment.test_engine_source import container
-from tests.engine.test_container import BROKER
+from tests.engine.test_documents import BROKER
 from tests.io.engine.fake_engine import VERSION, fake_engine
 from tests.io.namespaces import needs_root
 

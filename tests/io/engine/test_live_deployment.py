@@ -23,7 +23,7 @@ from netdiag.io.engine.live_deployment import (
 from netdiag.io.engine.same_kernel import OtherKernel, SameKernel
 from netdiag.io.kernel.netns import open_namespace
 from netdiag.linux.netns import NamedNamespace, OwnNamespace
-from tests.engine.test_container import BROKER
+from tests.engine.test_documents import BROKER
 from tests.io.engine.fake_engine import VERSION, fake_engine
 from tests.io.namespaces import NEAR, ip, joined_namespaces
 

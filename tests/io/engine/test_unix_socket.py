@@ -13,7 +13,7 @@ from netdiag.io.engine import unix_socket
 from netdiag.io.engine.address import EngineAddress
 from netdiag.io.engine.docker_sdk import connect
 from netdiag.io.engine.unix_socket import SocketEngine
-from tests.engine.test_container import BROKER
+from tests.engine.test_documents import BROKER
 from tests.io.engine.fake_engine import VERSION, fake_engine
 from tests.io.namespaces import needs_root
 

@@ -1,11 +1,12 @@
 """Plans and catalogues survive JSON, and what a batch has done shows in the catalogue."""
 
 import random
-from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from netdiag.io.follow.batch import Catalogue, Known, Plan, catalogue_of, plan_of
+from tests.each import each
 from tests.io.follow.folders import Following, cut, expected, in_memory
 from tests.native.conversations import mixed
 from tests.native.files import pcap_file
@@ -32,8 +33,11 @@ LARGE = mixed()
 SMALL = [packet for packet in LARGE if len(packet.data) < 1000]
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_any_cut_looked_at_at_any_time_gives_the_rows_of_all_at_once(tmp_path: Path, seed: int) -> None:
+@each("seed", range(40 * settings().max_examples // 100))
+def test_any_cut_looked_at_at_any_time_gives_the_rows_of_all_at_once(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    tmp_path = tmp_path_factory.mktemp("cut")
     chance = random.Random(seed)
     packets = LARGE if seed % 10 == 0 else SMALL
     size = len(pcap_file(packets))

@@ -11,7 +11,7 @@ from netdiag.io.engine.same_kernel import SameKernel
 from netdiag.io.packets import containers as module
 from netdiag.io.packets.containers import Running, read_containers
 from netdiag.linux.netns import ProcessNamespace
-from tests.engine.test_container import BROKER
+from tests.engine.test_documents import BROKER
 from tests.io.engine.fake_engine import VERSION, fake_engine
 
 

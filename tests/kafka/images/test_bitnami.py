@@ -9,6 +9,7 @@ import pytest
 from netdiag.kafka.images.bitnami import Generation, generation, settings
 from netdiag.kafka.images.reference import parse_image
 from netdiag.kafka.images.settings import ImageSettings
+from tests.each import each
 
 PLAIN = {"ALLOW_PLAINTEXT_LISTENER": "yes"}
 KRAFT = {"KAFKA_CFG_PROCESS_ROLES": "broker,controller"}
@@ -106,7 +107,7 @@ def test_not_refused(tag: str, environment: dict[str, str | None]) -> None:
     assert made(tag, environment).refusal is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("image", "expected"),
     [
         ("bitnami/kafka", Generation.EXPLICIT),

@@ -3,9 +3,10 @@
 import pytest
 
 from netdiag.kafka.images.reference import ImageFamily, Sign, parse_image, runs_broker, sign_of_broker
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "family", "version"),
     [
         ("apache/kafka:3.9.1", ImageFamily.APACHE, "3.9.1"),

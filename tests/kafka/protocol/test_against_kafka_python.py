@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.each import each
+
 pytest.importorskip("kafka")
 
 from netdiag.kafka import protocol as wire
@@ -120,7 +122,7 @@ def test_kafka_python_knows_half_of_the_table() -> None:
     assert len(SHARED) >= 300
 
 
-@pytest.mark.parametrize(("api_key", "version", "direction"), SHARED)
+@each(("api_key", "version", "direction"), SHARED)
 def test_the_bytes_are_the_same(api_key: int, version: int, direction: wire.Direction) -> None:
     cls = message_class(api_key, version, direction)
     shape = wire.layout(api_key, version, direction)

@@ -10,6 +10,8 @@ from typing import Any, cast
 
 import pytest
 
+from tests.each import each
+
 pytest.importorskip("kio")
 
 from kio.index import KioIndexError, load_request_schema, load_response_schema
@@ -149,7 +151,7 @@ def test_kio_knows_most_of_the_table() -> None:
     assert len(SHARED) >= 600
 
 
-@pytest.mark.parametrize(("api_key", "version", "direction"), SHARED)
+@each(("api_key", "version", "direction"), SHARED)
 def test_the_layouts_are_the_same(api_key: int, version: int, direction: wire.Direction) -> None:
     cls = entity_class(api_key, version, direction)
     shape = wire.layout(api_key, version, direction)
@@ -175,7 +177,7 @@ def same_layout(shape: wire.Layout, cls: Any) -> None:
             same_layout(field.layout, their.entity)
 
 
-@pytest.mark.parametrize(("api_key", "version", "direction"), SHARED)
+@each(("api_key", "version", "direction"), SHARED)
 def test_the_bytes_are_the_same(api_key: int, version: int, direction: wire.Direction) -> None:
     cls = entity_class(api_key, version, direction)
     for seed in range(VALUES_EACH):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from netdiag.kafka import protocol as wire
 from netdiag.kafka.protocol.codec import decode_layout
+from tests.each import each
 from tests.kafka.protocol.random_values import RandomValues, every_message
 
 REQUEST, RESPONSE = wire.Direction.REQUEST, wire.Direction.RESPONSE
@@ -24,7 +25,7 @@ def metadata(version: int, body: bytes, **options: int) -> wire.Decoded:
     return wire.decode(3, version, RESPONSE, body, **options)
 
 
-@pytest.mark.parametrize(("api_key", "version", "direction"), every_message())
+@each(("api_key", "version", "direction"), every_message())
 def test_what_is_written_is_read(api_key: int, version: int, direction: wire.Direction) -> None:
     value = RandomValues(f"wild {api_key} {version} {direction}", tame=False).struct(
         wire.layout(api_key, version, direction)

@@ -17,6 +17,7 @@ from netdiag.linux.filtering.packet import (
 )
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import ElementSet, Expression, SetEntry
+from tests.each import each
 
 PACKET = Packet(
     family=4,
@@ -67,7 +68,7 @@ def meta(key: str) -> tuple[str, dict[str, Detail]]:
     return ("meta", {"key": key, "dreg": 1})
 
 
-@pytest.mark.parametrize(
+@each(
     ("steps", "answer"),
     [
         ((PORT, same(b"\0\x50")), True),

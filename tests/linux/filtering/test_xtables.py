@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-import pytest
-
 from netdiag.linux.filtering.packet import ConnectionState, Decision, Evaluation, NamespaceView, Packet
 from netdiag.linux.filtering.xtables import in_network, step
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Expression
+from tests.each import each
 
 PACKET = Packet(
     family=4,
@@ -27,7 +26,7 @@ def run(name: str, fields: dict[str, Detail], packet: Packet = PACKET, hook: str
     return step(Expression(name=name, fields=fields), Evaluation(packet=packet, hook=hook, namespace=HERE))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "fields", "answer"),
     [
         ("ip", {}, True),

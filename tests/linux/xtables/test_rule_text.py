@@ -7,6 +7,7 @@ from netdiag.linux.xtables.matches import decode_match, match_text
 from netdiag.linux.xtables.rules import entry_text
 from netdiag.linux.xtables.structs import Blob, integer, listed, negation, option, pair, port_range, quoted, rate
 from netdiag.linux.xtables.targets import decode_target, target_text
+from tests.each import each
 from tests.linux.xtables.samples import MATCHES, TARGETS
 
 ENTRY = Expression(name="ip", fields={"source": "10.0.0.0/8", "out": "br0", "protocol": "tcp", "not": ["out"]})
@@ -44,7 +45,7 @@ def test_fragments() -> None:
     assert text(Expression(name="ip", fields={"fragment": True, "not": ["fragment"]})) == "-A X ! -f"
 
 
-@pytest.mark.parametrize(("name", "revision", "data", "text"), MATCHES)
+@each(("name", "revision", "data", "text"), MATCHES)
 def test_every_match(name: str, revision: int, data: bytes, text: str) -> None:
     fields = decode_match(name, revision, Blob(data, 4))
     assert fields is not None
@@ -59,7 +60,7 @@ def test_a_hop_limit_has_its_own_word() -> None:
     assert match_text("hl", {"mode": 1, "ttl": 5}, "ip6") == "! --hl-eq 5"
 
 
-@pytest.mark.parametrize(("name", "revision", "data", "text"), TARGETS)
+@each(("name", "revision", "data", "text"), TARGETS)
 def test_every_target(name: str, revision: int, data: bytes, text: str) -> None:
     fields = decode_target(name, revision, Blob(data, 4))
     assert fields is not None

@@ -3,6 +3,7 @@
 import pytest
 
 from netdiag.render.html import CELL, SIZE, natural_key, shortened, text_width, visible
+from tests.each import each
 
 
 @pytest.mark.parametrize(
@@ -25,10 +26,8 @@ def test_very_long_text_is_cut() -> None:
     assert len(visible("x" * 100_000)) < 2100
 
 
-@pytest.mark.parametrize(
-    "text", ["short", "a-name-that-does-not-fit-1", "x" * 300, "家" * 40, "<b>&\"'" * 30, "", "a\x00b" * 9]
-)
-@pytest.mark.parametrize("room", [0.0, 5.0, 8.0, 40.0, 100.0, 1000.0])
+@each("text", ["short", "a-name-that-does-not-fit-1", "x" * 300, "家" * 40, "<b>&\"'" * 30, "", "a\x00b" * 9])
+@each("room", [0.0, 5.0, 8.0, 40.0, 100.0, 1000.0])
 def test_a_label_fits_into_its_room(text: str, room: float) -> None:
     assert text_width(shortened(text, room), SIZE) <= room + 0.01
 

@@ -1,10 +1,26 @@
-"""Inspect documents as containers, from what an engine 20.10 really says, and from what it should not."""
+"""What an engine says as values: containers, networks, logs; and documents of uncertain shape."""
 
 from typing import Any
 
 import pytest
 
-from netdiag.engine.container import EndpointSettings, PortBinding, Status, in_order, parse_container
+from netdiag.engine.container import (
+    LONGEST_LINE,
+    EndpointSettings,
+    EngineNetwork,
+    PortBinding,
+    Status,
+    flag,
+    in_order,
+    log_lines,
+    mapping,
+    number,
+    parse_container,
+    parse_network,
+    sequence,
+    text,
+    texts,
+)
 
 # `docker inspect` of engine 20.10.24, cut down to what is read.
 BROKER: dict[str, Any] = {
@@ -146,3 +162,78 @@ def test_containers_are_in_the_order_in_which_people_count() -> None:
         "broker-2-10",
         "broker-10",
     ]
+
+
+def test_a_user_defined_bridge() -> None:
+    document = {
+        "Name": "held_kafka",
+        "Id": "9d0a1c2b3e4f5566",
+        "Driver": "bridge",
+        "Internal": True,
+        "IPAM": {"Config": [{"Subnet": "172.18.0.0/16", "Gateway": "172.18.0.1"}, {"Subnet": "fd00::/64"}]},
+        "Options": {},
+    }
+    assert parse_network(document) == EngineNetwork(
+        id="9d0a1c2b3e4f5566",
+        name="held_kafka",
+        driver="bridge",
+        internal=True,
+        subnets=("172.18.0.0/16", "fd00::/64"),
+        gateways=("172.18.0.1",),
+        default_bridge=False,
+        bridge_name="br-9d0a1c2b3e4f",
+    )
+
+
+def test_the_default_bridge() -> None:
+    options = {"com.docker.network.bridge.default_bridge": "true", "com.docker.network.bridge.name": "docker0"}
+    network = parse_network({"Name": "bridge", "Id": "1", "Driver": "bridge", "Options": options})
+    assert network.default_bridge
+    assert network.bridge_name == "docker0"
+
+
+def test_a_network_without_a_bridge() -> None:
+    network = parse_network({"Name": "host", "Id": "2", "Driver": "host", "IPAM": {"Config": None}})
+    assert network.bridge_name == ""
+    assert network.subnets == ()
+
+
+def test_a_gateway_with_a_prefix_length() -> None:
+    document = {"IPAM": {"Config": [{"Gateway": "fd00::1/64"}]}}
+    assert parse_network(document).gateways == ("fd00::1",)
+
+
+def test_escape_sequences_and_control_characters_are_gone() -> None:
+    data = (
+        b"\x1b[31mERROR\x1b[0m bad\x07\r\n\n\x1b]0;title\x07plain\x1b]8;;http://x\x1b\\link\ttab\n\xe2\x80\xaeflipped\n"
+    )
+    assert log_lines(data) == ("ERROR bad", "plainlink\ttab", "flipped")
+
+
+def test_an_unfinished_sequence_does_not_hide_the_rest() -> None:
+    assert log_lines(b"before\x1b[\nafter") == ("before[", "after")
+
+
+def test_long_lines_are_cut_and_bad_bytes_replaced() -> None:
+    (line,) = log_lines(b"\xff" + b"x" * 10_000)
+    assert len(line) == LONGEST_LINE
+    assert line.endswith("…")
+
+
+DOCUMENT = {"a": {"b": "text", "n": 3, "t": True, "l": ["x", 1, None], "none": None}}
+
+
+def test_what_is_there() -> None:
+    assert text(DOCUMENT, "a", "b") == "text"
+    assert number(DOCUMENT, "a", "n") == 3
+    assert flag(DOCUMENT, "a", "t")
+    assert texts(DOCUMENT, "a", "l") == ("x",)
+    assert list(mapping(DOCUMENT, "a")) == ["b", "n", "t", "l", "none"]
+
+
+def test_what_is_not_or_is_something_else() -> None:
+    assert text(DOCUMENT, "a", "n") == text(DOCUMENT, "x", "y") == text(None, "a") == ""
+    assert number(DOCUMENT, "a", "t") == number(DOCUMENT, "a", "b") == 0
+    assert not flag(DOCUMENT, "a", "n")
+    assert sequence(DOCUMENT, "a", "b") == ()
+    assert mapping(DOCUMENT, "a", "l") == {}

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from netdiag.distribution import install_line
-from netdiag.machine import Found, Machine, State, Trouble, abilities
+from netdiag.machine import Found, Machine, State, Trouble, abilities, install
 from tests.machine.literals import WELL
 
 
@@ -15,6 +15,8 @@ def test_a_machine_with_everything_can_do_everything() -> None:
 
 
 NOT_THERE = Found(why_not="no engine answers there", trouble=Trouble.NOBODY)
+
+
 CASES: list[tuple[str, Machine, State, str]] = [
     ("engine", replace(WELL, engine=NOT_THERE), State.MISSING, "sudo systemctl start docker"),
     ("engine", replace(WELL, engine=NOT_THERE, tools={}), State.MISSING, "sudo apt-get install docker.io"),
@@ -48,3 +50,23 @@ def test_what_is_missing(name: str, machine: Machine, state: State, fix: str) ->
     assert fix in found.fix
     assert found.told
     assert found.serves
+
+
+def test_what_has_a_reason_against_it_is_not_there() -> None:
+    assert Found(what="1.0").is_there
+    assert not Found(why_not="none").is_there
+
+
+@pytest.mark.parametrize(
+    ("program", "families", "command"),
+    [
+        ("tcpdump", ("debian",), "sudo apt-get install tcpdump"),
+        ("tcpdump", ("ubuntu", "debian"), "sudo apt-get install tcpdump"),
+        ("java", ("rocky", "rhel", "fedora"), "sudo dnf install java-21-openjdk-headless"),
+        ("java", ("darwin",), "brew install openjdk@21"),
+        ("tcpdump", ("nobody-knows",), "install tcpdump"),
+        ("docker", (), "install docker"),
+    ],
+)
+def test_the_command(program: str, families: tuple[str, ...], command: str) -> None:
+    assert install(program, families) == command
