@@ -27,6 +27,7 @@ pub mod message;
 pub mod options;
 mod ordered;
 pub mod packet;
+mod queue;
 pub mod rows;
 pub mod state;
 pub mod tcp;

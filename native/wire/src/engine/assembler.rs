@@ -79,14 +79,14 @@ impl Assembler {
         }
     }
 
-    /// Takes what came of a round.
-    pub fn take(&mut self, made: Made, known: Known, rows: &mut impl RowSink) -> Told {
+    /// Takes what came of a round, out of `made`.
+    pub fn take(&mut self, made: &mut Made, known: Known, rows: &mut impl RowSink) -> Told {
         let mut told = Told::default();
         let mut names = known.names.iter().peekable();
         let mut offsets = known.offsets.into_iter();
         let Made { came, events, .. } = made;
-        let mut events = events.into_iter();
-        for (order, slot, came) in came {
+        let mut left = events.iter_mut();
+        for (order, slot, came) in came.drain(..) {
             while let Some((_, names)) = names.next_if(|(told, _)| *told <= order) {
                 self.assembly.learn(names);
             }
@@ -95,9 +95,10 @@ impl Assembler {
                 Came::Begun(begun) => self.begin(slot, begun),
                 Came::Events(count, client_side, client_id) => {
                     let mut lose = |loss| told.losses.push((order, loss));
-                    for event in events.by_ref().take(count as usize) {
-                        let event = (&event, client_side, client_id.as_deref());
-                        self.event(slot, event, &mut offsets, rows, &mut lose);
+                    for event in left.by_ref().take(count as usize) {
+                        let told = (&*event, client_side, client_id.as_deref());
+                        self.event(slot, told, &mut offsets, rows, &mut lose);
+                        event.let_go();
                     }
                 }
                 Came::Over(over) => {
@@ -107,6 +108,7 @@ impl Assembler {
                 }
             }
         }
+        events.clear();
         names.for_each(|(_, names)| self.assembly.learn(names));
         told.copies = self.copies;
         told.held = self.assembly.held();

@@ -12,7 +12,7 @@ use super::assembler::{Assembler, Copies, Told};
 use super::ledger::Ledger;
 use super::raw::Raw;
 use super::router::{Router, Routes};
-use super::work::{Aside, Work};
+use super::work::{Aside, Made, Work};
 use super::worker::Worker;
 use crate::capture::{Ahead, CaptureFile, Captures, Chunk, FromDisk, Refused, Shared, Window};
 use crate::exchange::{Known, Learned, Lessons, Topics};
@@ -292,7 +292,8 @@ impl Reading {
                 let mut made = worker.work(works, bytes);
                 let lessons = std::mem::take(&mut made.lessons);
                 let known = self.ledger.learn(vec![lessons]).pop().unwrap_or_default();
-                let told = assembler.take(made, known, &mut self.rows);
+                let told = assembler.take(&mut made, known, &mut self.rows);
+                worker.use_again(made);
                 self.copies = told.copies;
                 self.ledger.take(round.aside, [told], &mut self.rows);
                 if is_more {
@@ -436,11 +437,11 @@ fn work(
     known: &Receiver<Known>,
     rowed: &SyncSender<Rowed>,
 ) -> Option<()> {
-    let mut make_rows = |made, known| {
+    let mut make_rows = |made: &mut Made, known| {
         let told = assembler.take(made, known, &mut packer);
         rowed.send((packer.take(), told)).ok()
     };
-    let mut waiting = VecDeque::new();
+    let mut waiting: VecDeque<Made> = VecDeque::new();
     for (chunk, works) in tasks {
         let bytes = chunk.as_ref().map_or(&[][..], Chunk::bytes);
         let mut made = worker.work(works, bytes);
@@ -455,11 +456,13 @@ fn work(
             } else {
                 break;
             };
-            make_rows(waiting.pop_front()?, known)?;
+            let mut made = waiting.pop_front()?;
+            make_rows(&mut made, known)?;
+            worker.use_again(made);
         }
     }
-    for made in waiting {
-        make_rows(made, known.recv().ok()?)?;
+    for mut made in waiting {
+        make_rows(&mut made, known.recv().ok()?)?;
     }
     Some(())
 }

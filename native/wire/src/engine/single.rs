@@ -200,7 +200,8 @@ impl Engine {
             let mut made = self.worker.work(works, bytes);
             let lessons = std::mem::take(&mut made.lessons);
             let known = self.ledger.learn(vec![lessons]).pop().unwrap_or_default();
-            let told = self.assembler.take(made, known, rows);
+            let told = self.assembler.take(&mut made, known, rows);
+            self.worker.use_again(made);
             self.copies = told.copies;
             self.ledger.take(Aside::default(), [told], rows);
         }

@@ -61,6 +61,12 @@ impl Light {
         }
     }
 
+    /// Looks at where a message may begin in its payload.
+    #[inline]
+    pub fn touch(&self, bytes: &[u8]) -> u8 {
+        bytes.get(self.begin as usize).copied().unwrap_or(0)
+    }
+
     /// The segment, with its payload.
     #[inline]
     pub fn segment<'a>(&self, bytes: &'a [u8]) -> Segment<'a> {

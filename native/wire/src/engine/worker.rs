@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::work::{Begun, Came, Made, Over, What, Work};
-use crate::exchange::{Event, KEEP_WHOLE, Lessons, Pairing, PairingSink};
+use crate::exchange::{Event, KEEP_WHOLE, Pairing, PairingSink};
 use crate::flow::Entry;
 use crate::kafka::{Bodies, BodyWalker};
 use crate::options::{Options, Table};
@@ -15,6 +15,8 @@ use crate::tcp::{Dialogue, KEEP};
 
 /// So many connections stay in the caches of a core.
 pub(super) const CACHED: usize = 1024;
+/// Room for so many events is used again at most.
+const MOST_KEPT: usize = 16_384;
 /// So many are looked at ahead.
 pub(super) const TOUCHED: usize = 16;
 
@@ -51,6 +53,8 @@ pub(super) struct Worker {
     /// What connections are called, where that is asked for.
     begun: Vec<Option<Arc<Begun>>>,
     made: Made,
+    /// Those of earlier rounds, whose room is used again.
+    taken: Vec<Made>,
 }
 
 impl Worker {
@@ -64,6 +68,7 @@ impl Worker {
             follows: options.tables.has(Table::Partitions),
             begun: Vec::new(),
             made: Made::default(),
+            taken: Vec::new(),
         }
     }
 
@@ -72,11 +77,11 @@ impl Worker {
         let mut works = works.into_iter();
         let mut untouched = 0;
         while let Some(Work { order, slot, what }) = {
-            if untouched == 0 && self.talks.len() > CACHED {
-                self.touch(works.as_slice());
+            if untouched == 0 {
+                self.touch(works.as_slice(), bytes);
                 untouched = TOUCHED;
             }
-            untouched = untouched.saturating_sub(1);
+            untouched -= 1;
             works.next()
         } {
             match what {
@@ -88,24 +93,36 @@ impl Worker {
                 What::Close(entry) => self.close(order, slot, entry),
             }
         }
-        let Made { came, events, .. } = &self.made;
-        let next = Made {
-            came: Vec::with_capacity(came.len()),
-            events: Vec::with_capacity(events.len()),
-            lessons: Lessons::default(),
-        };
+        let next = self.taken.pop().unwrap_or_default();
         std::mem::replace(&mut self.made, next)
     }
 
-    /// Looks at the connections of the next segments, so that several are waited for at a time.
-    fn touch(&self, works: &[Work]) {
-        let talks = works.iter().take(TOUCHED).map(|work| match &work.what {
+    /// What came of a round was taken out of it.
+    pub fn use_again(&mut self, made: Made) {
+        if made.events.capacity() <= MOST_KEPT {
+            self.taken.push(made);
+        }
+    }
+
+    /// Looks at the next segments, which another core read, and at their connections where these are very many, so that
+    /// several are waited for at a time.
+    fn touch(&self, works: &[Work], bytes: &[u8]) {
+        let works = works.get(..TOUCHED).unwrap_or(works);
+        let payloads = works.iter().map(|work| match &work.what {
+            What::Segment(light) => light.touch(bytes),
+            What::Open(_) | What::Close(_) => 0,
+        });
+        black_box(payloads.fold(0, u8::wrapping_add));
+        if self.talks.len() <= CACHED {
+            return;
+        }
+        let talks = works.iter().map(|work| match &work.what {
             What::Segment(light) => {
                 let talk = self
                     .talks
                     .get(work.slot as usize / self.workers)
                     .and_then(Option::as_ref);
-                talk.map_or(0, |talk| talk.dialogue.touch(light.side.into()))
+                talk.map_or(0, |talk| talk.dialogue.touch(light.side.into()) ^ talk.pairing.touch())
             }
             What::Open(_) | What::Close(_) => 0,
         });

@@ -14,8 +14,9 @@ use twox_hash::XxHash3_64;
 
 use super::sessions::Fetch;
 use crate::facts::{Decoded, Piece, RequestFacts, ResponseFacts};
-use crate::kafka::{Bodies, BodyWalker, Passed, request_header, response_header, shortened};
+use crate::kafka::{Bodies, BodyWalker, Passed, request_header, response_header, shortened_text};
 use crate::message::{Message, MessageSink, Times};
+use crate::queue::Queue;
 
 /// Messages up to this size are kept whole where payloads are wanted.
 pub const KEEP_WHOLE: u32 = 16 << 20;
@@ -137,6 +138,17 @@ pub enum Event {
     Heard(Box<Heard>),
 }
 
+impl Event {
+    /// Frees what it holds, as long as that is in the cache, and where it stands: moving it away would take longer.
+    #[inline]
+    pub fn let_go(&mut self) {
+        if let Event::Exchange(exchange) = self {
+            exchange.asked = None;
+            exchange.answer = None;
+        }
+    }
+}
+
 /// A hash of pieces, each with that of those before: so eight bytes are all that is to be kept in between.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Digest(u64);
@@ -157,12 +169,17 @@ struct Orphan {
     head: Vec<u8>,
 }
 
+/// A request without a response yet. Its correlation id stands beside it, to be looked through quickly.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Pending {
+    correlation_id: i32,
+    asked: Box<Asked>,
+}
+
 /// What waits for its other half, and what a connection said of itself.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Pairing {
-    pending: VecDeque<Box<Asked>>,
-    /// The correlation ids of `pending`, to be looked through quickly.
-    ids: VecDeque<i32>,
+    pending: Queue<Pending>,
     /// Rows of partitions and batches in `pending`.
     rows: usize,
     orphans: VecDeque<Orphan>,
@@ -188,9 +205,16 @@ impl Pairing {
         (self.requests + self.responses > 0).then(|| (broker ^ client.rotate_left(32)).cast_signed())
     }
 
+    /// Looks at what the next message will look at, as [`crate::tcp::Dialogue::touch`] does.
+    #[inline]
+    pub fn touch(&self) -> u64 {
+        let first = self.pending.iter().next();
+        self.requests ^ self.digests[0].0 ^ first.map_or(0, |pending| pending.asked.times.end_number)
+    }
+
     /// The files that rows to come may name.
     pub fn files(&self) -> impl Iterator<Item = u32> {
-        let pending = self.pending.iter().map(|asked| asked.times.file);
+        let pending = self.pending.iter().map(|pending| pending.asked.times.file);
         pending.chain(self.orphans.iter().map(|orphan| orphan.times.file))
     }
 
@@ -206,12 +230,11 @@ impl Pairing {
     pub fn is_sound(&self) -> bool {
         self.pending.len() <= MOST_PENDING
             && self.orphans.len() <= MOST_ORPHANS
-            && self.rows == self.pending.iter().map(|asked| rows_of(asked)).sum()
+            && self.rows == self.pending.iter().map(|pending| rows_of(&pending.asked.facts)).sum()
             && self
                 .pending
                 .iter()
-                .map(|asked| asked.header.correlation_id)
-                .eq(self.ids.iter().copied())
+                .all(|pending| pending.asked.header.correlation_id == pending.correlation_id)
     }
 
     fn request(&mut self, message: Message<'_, BodyWalker>, bodies: &mut Bodies, hears: bool, events: &mut Vec<Event>) {
@@ -238,7 +261,11 @@ impl Pairing {
             api_key,
             api_version,
             correlation_id,
-            client_id: said.client_id.map(|id| shortened(&id)),
+            client_id: said.client_id.map(|id| match &self.client_id {
+                // Nearly always that of the request before.
+                Some(known) if known.as_bytes() == id => known.clone(),
+                _ => shortened_text(id),
+            }),
             known: said.known,
         };
         if self.client_id.is_none() {
@@ -263,6 +290,7 @@ impl Pairing {
                 self.sasl_mechanism.clone_from(&client.sasl_mechanism);
             }
         }
+        let rows = rows_of(&facts);
         let asked = Box::new(Asked {
             header,
             size: message.size,
@@ -278,9 +306,8 @@ impl Pairing {
             events.push(answered(asked, answer));
             return;
         }
-        self.ids.push_back(correlation_id);
-        self.rows += rows_of(&asked);
-        self.pending.push_back(asked);
+        self.rows += rows;
+        self.pending.push_back(Pending { correlation_id, asked });
         while self.pending.len() > MOST_PENDING || (self.rows > MOST_ROWS && self.pending.len() > 1) {
             self.give_up(1, events);
         }
@@ -298,7 +325,7 @@ impl Pairing {
             times,
             ..
         } = message;
-        let Some(before) = self.ids.iter().position(|id| *id == correlation_id) else {
+        let Some(before) = self.position(correlation_id) else {
             self.orphans.push_back(Orphan {
                 correlation_id,
                 size,
@@ -311,19 +338,27 @@ impl Pairing {
             return;
         };
         self.give_up(before, events);
-        self.ids.pop_front();
-        if let Some(asked) = self.pending.pop_front() {
-            self.rows = self.rows.saturating_sub(rows_of(&asked));
+        if let Some(Pending { asked, .. }) = self.pending.pop_front() {
+            self.rows = self.rows.saturating_sub(rows_of(&asked.facts));
             let answer = answer_of(&asked, size, times, head, walker, bodies);
             events.push(answered(asked, answer));
         }
     }
 
+    /// Which of the requests that wait has this id.
+    #[inline]
+    fn position(&self, correlation_id: i32) -> Option<usize> {
+        let mut pending = self.pending.iter();
+        pending.position(|pending| pending.correlation_id == correlation_id)
+    }
+
     /// So many of the oldest requests have no response.
     fn give_up(&mut self, count: usize, events: &mut Vec<Event>) {
-        self.ids.drain(..count);
-        for asked in self.pending.drain(..count) {
-            self.rows = self.rows.saturating_sub(rows_of(&asked));
+        for _ in 0..count {
+            let Some(Pending { asked, .. }) = self.pending.pop_front() else {
+                return;
+            };
+            self.rows = self.rows.saturating_sub(rows_of(&asked.facts));
             let is_silent = asked.header.api_key == PRODUCE && asked.facts.acks == Some(0);
             events.push(Event::Exchange(Exchange {
                 asked: Some(asked),
@@ -378,22 +413,26 @@ impl MessageSink for PairingSink<'_> {
                 .request_walker(asked.api_key?, asked.api_version?, asked.body?, size);
         }
         let correlation_id = i32::from_be_bytes(*head.first_chunk()?);
-        let place = self.pairing.ids.iter().position(|id| *id == correlation_id)?;
+        let mut pending = self.pairing.pending.iter();
         let Header {
             api_key, api_version, ..
-        } = self.pairing.pending.get(place)?.header;
+        } = pending
+            .find(|pending| pending.correlation_id == correlation_id)?
+            .asked
+            .header;
         let body = response_header(head, api_key, api_version).body?;
         self.bodies.response_walker(api_key, api_version, body, size)
     }
 
     fn expects(&self, correlation_id: i32) -> bool {
-        self.pairing.ids.contains(&correlation_id)
+        self.pairing.position(correlation_id).is_some()
     }
 }
 
 /// Rows of partitions and batches that a request holds.
-fn rows_of(asked: &Asked) -> usize {
-    asked.facts.both.partitions.len() + asked.facts.both.batches.len()
+#[inline]
+fn rows_of(facts: &RequestFacts) -> usize {
+    facts.both.partitions.len() + facts.both.batches.len()
 }
 
 /// What a response says, whose request is known.
@@ -468,6 +507,7 @@ fn alone(orphan: &Orphan) -> Event {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kafka::shortened;
     use crate::options::Wanted;
 
     /// A Metadata request v1 of all topics, or the response without brokers and topics.

@@ -135,6 +135,13 @@ impl Entry {
         (entry, side)
     }
 
+    /// Looks at what the next segment will look at.
+    #[inline]
+    pub(super) fn touch(&self) -> u64 {
+        let is_over = u64::from(self.handshake.is_over());
+        (self.last_time ^ self.first_time).cast_unsigned() ^ is_over ^ self.interfaces.len() as u64
+    }
+
     /// The next segment, in the order of the capture.
     #[inline]
     pub(super) fn push(&mut self, side: u8, segment: &Segment<'_>) {

@@ -91,10 +91,10 @@ fn opening(sequence: u32, port: u16) -> Numbers {
 struct Recent {
     /// A ring, which grows to `RECENT` packets.
     packets: Vec<Noted>,
-    /// How many there were.
-    count: u64,
+    /// How many there were, from 0 again behind the largest number.
+    count: u32,
     /// The count behind the last packet in each bucket.
-    buckets: Box<[u64]>,
+    buckets: Box<[u32]>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +102,7 @@ struct Noted {
     numbers: Numbers,
     sent: Sent,
     /// The count behind the one before in the same bucket.
-    before: u64,
+    before: u32,
 }
 
 impl Default for Recent {
@@ -118,15 +118,19 @@ impl Default for Recent {
 impl Recent {
     fn get(&self, numbers: Numbers, since: i64) -> Option<Sent> {
         let mut place = self.buckets[bucket(numbers)];
-        // What was overwritten ends the chain.
-        while place > 0 && place + RECENT as u64 > self.count {
-            let noted = self.packets.get((place - 1) as usize % RECENT)?;
+        let mut newer = None;
+        loop {
+            // What was overwritten ends the chain, which leads to older ones only.
+            let age = self.count.wrapping_sub(place) as usize;
+            if age >= RECENT || newer.is_some_and(|newer| age <= newer) {
+                return None;
+            }
+            let noted = self.packets.get(place.wrapping_sub(1) as usize % RECENT)?;
             if noted.numbers == numbers {
                 return Some(noted.sent).filter(|sent| sent.time >= since);
             }
-            place = noted.before;
+            (place, newer) = (noted.before, Some(age));
         }
-        None
     }
 
     #[inline]
@@ -142,7 +146,7 @@ impl Recent {
             Some(oldest) => *oldest = noted,
             None => self.packets.push(noted),
         }
-        self.count += 1;
+        self.count = self.count.wrapping_add(1);
         *bucket = self.count;
     }
 }

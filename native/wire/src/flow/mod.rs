@@ -173,7 +173,7 @@ impl Flows {
     pub fn touch(&self, key: &Key) -> u64 {
         let found = self.index.find(key, &self.slots);
         let entry = found.and_then(|found| self.entry(found.slot));
-        entry.map_or(0, |entry| entry.last_time.cast_unsigned())
+        entry.map_or(0, Entry::touch)
     }
 
     /// Tells the connection that an ICMP error is about.

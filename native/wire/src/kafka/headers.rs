@@ -4,8 +4,6 @@
 //! mean the same, and the client id stands at the same place since Kafka 0.8. Sources: RequestHeader.json,
 //! ResponseHeader.json, KIP-482 (tagged fields), KIP-511 (an ApiVersions response always has header 0).
 
-use std::borrow::Cow;
-
 use super::table::{CONTROLLED_SHUTDOWN, header_version};
 
 /// What is there of a request header; `None` where the bytes end before.
@@ -14,7 +12,7 @@ pub struct RequestHeader<'a> {
     pub api_key: Option<i16>,
     pub api_version: Option<i16>,
     pub correlation_id: Option<i32>,
-    pub client_id: Option<Cow<'a, str>>,
+    pub client_id: Option<&'a [u8]>,
     /// Where the body begins; `None` where that is not known (unknown api key or version) or not there.
     pub body: Option<usize>,
     /// Whether the table has a layout for the body.
@@ -51,7 +49,7 @@ pub fn request_header(head: &[u8], size: u32) -> RequestHeader<'_> {
     }
     let Some(length) = int16(head, 8) else { return header };
     let end = 10 + usize::try_from(length).unwrap_or(0);
-    let client_id = head.get(10..end).filter(|_| length >= 0).map(String::from_utf8_lossy);
+    let client_id = head.get(10..end).filter(|_| length >= 0);
     let body = match version {
         Some(version) if length >= -1 && end <= head.len() => {
             if version == 1 {
@@ -141,7 +139,7 @@ mod tests {
                     api_key: Some(key),
                     api_version: Some(version),
                     correlation_id: Some(-7),
-                    client_id: Some(client_id.into()),
+                    client_id: Some(client_id.as_bytes()),
                     body: Some(head.len() - 4),
                     known: true,
                 };
@@ -163,7 +161,7 @@ mod tests {
                 assert_eq!(found.api_key, (length >= 2).then_some(key));
                 assert_eq!(found.api_version, (length >= 4).then_some(version));
                 assert_eq!(found.correlation_id, (length >= 8).then_some(-7));
-                assert_eq!(found.client_id.as_deref(), (length >= 16).then_some("client"));
+                assert_eq!(found.client_id, (length >= 16).then_some(&b"client"[..]));
                 assert_eq!(found.body, whole.body.filter(|&body| length >= body));
             }
         }

@@ -963,7 +963,7 @@ fn pair(list: &mut Option<Vec<(Topic, i32)>>, topic: &Option<Topic>, partition: 
 
 /// Bytes that are not UTF-8 become U+FFFD, as in Kafka's own reader.
 fn text_of(bytes: &[u8]) -> CompactString {
-    super::shortened(&String::from_utf8_lossy(bytes))
+    super::shortened_text(bytes)
 }
 
 /// A length or a count, -1 for null, and where it ends.

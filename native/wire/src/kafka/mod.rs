@@ -36,5 +36,10 @@ pub fn shortened(name: &str) -> compact_str::CompactString {
     compact_str::format_compact!("{}…", &name[..end])
 }
 
+/// The same of bytes; those that are no text become U+FFFD.
+pub fn shortened_text(name: &[u8]) -> compact_str::CompactString {
+    shortened(&String::from_utf8_lossy(name))
+}
+
 /// So many partitions, topics and addresses of one message that passes by are told.
 pub const MOST_ROWS: usize = 50_000;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{ArrayBuilder, BooleanBuilder, ListBuilder, PrimitiveBuilder, StringBuilder};
 use arrow_array::types::{
     ArrowPrimitiveType, Float64Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampNanosecondType,
 };
-use arrow_array::{ArrayRef, PrimitiveArray, new_null_array};
+use arrow_array::{ArrayRef, BooleanArray, ListArray, PrimitiveArray, StringArray, new_null_array};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, TimeUnit};
 
 use super::columns::Unit;
@@ -26,69 +26,69 @@ pub enum Value {
 
 /// The cells of a column, which may all be null: then nothing is kept of them but how many there are.
 #[derive(Default)]
-pub(super) struct Cells<B> {
+pub(super) struct Cells<S> {
+    /// Before the first value.
     nulls: usize,
-    builder: Option<B>,
-    /// Of the last array: the next one will be about as large, and growing copies.
-    last: Size,
+    has_begun: bool,
+    /// Of every cell since then, whatever it is where there is none.
+    values: S,
+    is_there: Bits,
 }
 
-/// Cells of an array, and bytes of their text.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Size {
-    cells: usize,
-    /// Texts in all lists.
-    texts: usize,
-    bytes: usize,
-}
-
-/// What builds an array of Arrow out of the values of one type.
-pub(super) trait Build: ArrayBuilder + Sized {
-    fn begin(size: Size) -> Self;
-    fn size(&self) -> Size;
-    fn null(&mut self);
+/// Values of one type, which become an array of Arrow.
+pub(super) trait Store: Default {
+    /// None, with room for as many.
+    fn like(&self) -> Self;
+    /// Adds so many of any value.
+    fn fill(&mut self, count: usize);
+    fn array(self, nulls: Option<NullBuffer>) -> ArrayRef;
     fn data_type() -> DataType;
 }
 
-impl<B: Build> Cells<B> {
-    /// What takes the next value, once there is one.
+impl<S: Store> Cells<S> {
+    /// Where the next value goes.
     #[inline]
-    fn filled(&mut self) -> &mut B {
-        if self.builder.is_none() {
+    fn next(&mut self) -> &mut S {
+        if !self.has_begun {
             self.begin();
         }
-        self.builder.get_or_insert_with(|| B::begin(self.last))
+        self.is_there.push(true);
+        &mut self.values
     }
 
     #[cold]
     fn begin(&mut self) {
-        let mut builder = B::begin(self.last);
-        (0..std::mem::take(&mut self.nulls)).for_each(|_| builder.null());
-        self.builder = Some(builder);
+        self.has_begun = true;
+        let nulls = std::mem::take(&mut self.nulls);
+        self.values.fill(nulls);
+        (0..nulls).for_each(|_| self.is_there.push(false));
     }
 
     #[inline]
     fn null(&mut self) {
-        match &mut self.builder {
-            Some(builder) => builder.null(),
-            None => self.nulls += 1,
+        if self.has_begun {
+            self.values.fill(1);
+            self.is_there.push(false);
+        } else {
+            self.nulls += 1;
         }
     }
 
     /// The cells since the last time.
     pub(super) fn finish(&mut self) -> ArrayRef {
-        let nulls = std::mem::take(&mut self.nulls);
-        match self.builder.take() {
-            Some(mut builder) => {
-                self.last = builder.size();
-                builder.finish()
-            }
-            None => new_null_array(&B::data_type(), nulls),
+        if !std::mem::take(&mut self.has_begun) {
+            return new_null_array(&S::data_type(), std::mem::take(&mut self.nulls));
         }
+        // The next array will be about as large, and growing copies.
+        let next = self.values.like();
+        let values = std::mem::replace(&mut self.values, next);
+        let next = self.is_there.like();
+        let is_there = NullBuffer::new(std::mem::replace(&mut self.is_there, next).buffer());
+        values.array((is_there.null_count() > 0).then_some(is_there))
     }
 }
 
-impl Cells<PrimitiveBuilder<Int64Type>> {
+impl Cells<Vec<i64>> {
     /// The cells since the last time, as times.
     pub(super) fn finish_times(&mut self, unit: Unit) -> ArrayRef {
         let array = self.finish();
@@ -106,43 +106,46 @@ impl Cells<PrimitiveBuilder<Int64Type>> {
     }
 }
 
-impl<T: ArrowPrimitiveType> Build for PrimitiveBuilder<T> {
-    fn begin(size: Size) -> Self {
-        PrimitiveBuilder::with_capacity(size.cells)
-    }
+/// A bit for each cell.
+#[derive(Default)]
+pub(super) struct Bits {
+    words: Vec<u64>,
+    /// Those that fill no word yet.
+    last: u64,
+    count: usize,
+}
 
-    fn size(&self) -> Size {
-        Size {
-            cells: self.len(),
-            ..Size::default()
+impl Bits {
+    #[inline]
+    fn push(&mut self, bit: bool) {
+        self.last |= u64::from(bit) << (self.count % 64);
+        self.count += 1;
+        if self.count.is_multiple_of(64) {
+            self.words.push(std::mem::take(&mut self.last).to_le());
         }
     }
 
-    #[inline]
-    fn null(&mut self) {
-        self.append_null();
-    }
-
-    fn data_type() -> DataType {
-        T::DATA_TYPE
+    fn buffer(mut self) -> BooleanBuffer {
+        self.words.push(self.last.to_le());
+        BooleanBuffer::new(Buffer::from_vec(self.words), 0, self.count)
     }
 }
 
-impl Build for BooleanBuilder {
-    fn begin(size: Size) -> Self {
-        BooleanBuilder::with_capacity(size.cells)
-    }
-
-    fn size(&self) -> Size {
-        Size {
-            cells: self.len(),
-            ..Size::default()
+impl Store for Bits {
+    fn like(&self) -> Bits {
+        Bits {
+            words: Vec::with_capacity(self.words.len() + 1),
+            ..Bits::default()
         }
     }
 
     #[inline]
-    fn null(&mut self) {
-        self.append_null();
+    fn fill(&mut self, count: usize) {
+        (0..count).for_each(|_| self.push(false));
+    }
+
+    fn array(self, nulls: Option<NullBuffer>) -> ArrayRef {
+        Arc::new(BooleanArray::new(self.buffer(), nulls))
     }
 
     fn data_type() -> DataType {
@@ -150,22 +153,96 @@ impl Build for BooleanBuilder {
     }
 }
 
-impl Build for StringBuilder {
-    fn begin(size: Size) -> Self {
-        StringBuilder::with_capacity(size.cells, size.bytes)
+macro_rules! numbers {
+    ($($native:ty, $arrow:ty;)*) => {
+        $(impl Store for Vec<$native> {
+            fn like(&self) -> Self {
+                Vec::with_capacity(self.len())
+            }
+
+            #[inline]
+            fn fill(&mut self, count: usize) {
+                (0..count).for_each(|_| self.push(<$native>::default()));
+            }
+
+            fn array(self, nulls: Option<NullBuffer>) -> ArrayRef {
+                Arc::new(PrimitiveArray::<$arrow>::new(self.into(), nulls))
+            }
+
+            fn data_type() -> DataType {
+                <$arrow>::DATA_TYPE
+            }
+        }
+
+        impl Put<$native> for Cells<Vec<$native>> {
+            #[inline]
+            fn put(&mut self, value: $native) -> usize {
+                self.next().push(value);
+                0
+            }
+        })*
+    };
+}
+
+numbers! {
+    i16, Int16Type;
+    i32, Int32Type;
+    i64, Int64Type;
+    f64, Float64Type;
+}
+
+/// Texts one behind the other, and where each ends.
+#[derive(Default)]
+pub(super) struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<i32>,
+}
+
+impl Texts {
+    #[inline]
+    fn push(&mut self, text: Text<'_>) {
+        let (begin, end) = (self.bytes.len(), self.bytes.len() + text.length);
+        match text.bytes.first_chunk::<COPIED>() {
+            Some(chunk) if text.length <= COPIED && end <= MOST_TEXT => {
+                self.bytes.extend_from_slice(chunk);
+                self.bytes.truncate(end);
+            }
+            _ => self.bytes.extend_from_slice(fitting(text, begin)),
+        }
+        self.end();
     }
 
-    fn size(&self) -> Size {
-        Size {
-            cells: self.len(),
-            bytes: self.values_slice().len(),
-            ..Size::default()
+    #[inline]
+    fn end(&mut self) {
+        self.ends.push(i32::try_from(self.bytes.len()).unwrap_or(i32::MAX));
+    }
+
+    fn texts(self, nulls: Option<NullBuffer>) -> StringArray {
+        StringArray::new(offsets(self.ends), Buffer::from_vec(self.bytes), nulls)
+    }
+}
+
+/// Where the first begins, and where each ends.
+fn offsets(mut ends: Vec<i32>) -> OffsetBuffer<i32> {
+    ends.insert(0, 0);
+    OffsetBuffer::new(ends.into())
+}
+
+impl Store for Texts {
+    fn like(&self) -> Texts {
+        Texts {
+            bytes: Vec::with_capacity(self.bytes.len() + COPIED),
+            ends: Vec::with_capacity(self.ends.len() + 1),
         }
     }
 
     #[inline]
-    fn null(&mut self) {
-        self.append_null();
+    fn fill(&mut self, count: usize) {
+        (0..count).for_each(|_| self.end());
+    }
+
+    fn array(self, nulls: Option<NullBuffer>) -> ArrayRef {
+        Arc::new(self.texts(nulls))
     }
 
     fn data_type() -> DataType {
@@ -173,24 +250,49 @@ impl Build for StringBuilder {
     }
 }
 
-impl Build for ListBuilder<StringBuilder> {
-    fn begin(size: Size) -> Self {
-        let texts = StringBuilder::with_capacity(size.texts, size.bytes);
-        ListBuilder::with_capacity(texts, size.cells).with_field(element())
+/// Lists of texts one behind the other, and where each ends.
+#[derive(Default)]
+pub(super) struct Lists {
+    texts: Texts,
+    ends: Vec<i32>,
+}
+
+impl Lists {
+    #[inline]
+    fn push(&mut self, list: List<'_>) {
+        let begin = self.texts.bytes.len();
+        if begin + list.text.len() <= MOST_TEXT {
+            self.texts.bytes.extend_from_slice(list.text.as_bytes());
+            let ends = list.ends.iter().map(|&end| (begin + end as usize) as i32);
+            self.texts.ends.extend(ends);
+        } else {
+            list.iter().for_each(|text| self.texts.push(text.into()));
+        }
+        self.end();
     }
 
-    fn size(&self) -> Size {
-        let texts = self.values_ref();
-        Size {
-            cells: self.len(),
-            texts: texts.len(),
-            bytes: texts.values_slice().len(),
+    #[inline]
+    fn end(&mut self) {
+        self.ends.push(i32::try_from(self.texts.ends.len()).unwrap_or(i32::MAX));
+    }
+}
+
+impl Store for Lists {
+    fn like(&self) -> Lists {
+        Lists {
+            texts: self.texts.like(),
+            ends: Vec::with_capacity(self.ends.len() + 1),
         }
     }
 
     #[inline]
-    fn null(&mut self) {
-        self.append_null();
+    fn fill(&mut self, count: usize) {
+        (0..count).for_each(|_| self.end());
+    }
+
+    fn array(self, nulls: Option<NullBuffer>) -> ArrayRef {
+        let texts = Arc::new(self.texts.texts(None));
+        Arc::new(ListArray::new(element(), offsets(self.ends), texts, nulls))
     }
 
     fn data_type() -> DataType {
@@ -217,9 +319,9 @@ pub(super) trait Put<V> {
     fn put(&mut self, value: V) -> usize;
 }
 
-impl<V, B: Build> Put<Option<V>> for Cells<B>
+impl<V, S: Store> Put<Option<V>> for Cells<S>
 where
-    Cells<B>: Put<V>,
+    Cells<S>: Put<V>,
 {
     #[inline]
     fn put(&mut self, value: Option<V>) -> usize {
@@ -233,60 +335,75 @@ where
     }
 }
 
-macro_rules! put_native {
-    ($native:ty, $builder:ty) => {
-        impl Put<$native> for Cells<$builder> {
-            #[inline]
-            fn put(&mut self, value: $native) -> usize {
-                self.filled().append_value(value);
-                0
-            }
-        }
-    };
+impl Put<bool> for Cells<Bits> {
+    #[inline]
+    fn put(&mut self, value: bool) -> usize {
+        self.next().push(value);
+        0
+    }
 }
-
-put_native!(bool, BooleanBuilder);
-put_native!(i16, PrimitiveBuilder<Int16Type>);
-put_native!(i32, PrimitiveBuilder<Int32Type>);
-put_native!(i64, PrimitiveBuilder<Int64Type>);
-put_native!(f64, PrimitiveBuilder<Float64Type>);
 
 /// Text of so many bytes fits into one array; Arrow's offsets are of 32 bits.
 const MOST_TEXT: usize = i32::MAX as usize;
+/// To copy so many bytes is faster than to copy fewer, whose number is not known in advance.
+const COPIED: usize = 32;
+
+/// A text: the first bytes of these, so many.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Text<'a> {
+    pub bytes: &'a [u8],
+    pub length: usize,
+}
+
+impl<'a> Text<'a> {
+    pub fn as_str(self) -> &'a str {
+        let bytes = self.bytes.get(..self.length).unwrap_or_default();
+        std::str::from_utf8(bytes).unwrap_or_default()
+    }
+}
+
+impl<'a> From<&'a str> for Text<'a> {
+    fn from(text: &'a str) -> Text<'a> {
+        Text {
+            bytes: text.as_bytes(),
+            length: text.len(),
+        }
+    }
+}
 
 /// The text as far as a column of so many bytes has room for it: cut nearly never, and never refused.
-fn fitting(text: &str, used: usize) -> &str {
+fn fitting(text: Text<'_>, used: usize) -> &[u8] {
     let room = MOST_TEXT.saturating_sub(used);
-    if text.len() <= room {
-        return text;
+    let bytes = text.bytes.get(..text.length).unwrap_or(text.bytes);
+    if bytes.len() <= room {
+        return bytes;
     }
     // A letter has four bytes at most.
-    (0..4)
-        .find_map(|less| text.get(..room.saturating_sub(less)))
-        .unwrap_or_default()
+    let is_begin = |at: usize| bytes.get(at).is_none_or(|byte| byte & 0xC0 != 0x80);
+    let end = (0..4).map(|less| room.saturating_sub(less)).find(|&at| is_begin(at));
+    &bytes[..end.unwrap_or(0)]
 }
 
-impl Put<&str> for Cells<StringBuilder> {
+impl Put<Text<'_>> for Cells<Texts> {
     #[inline]
-    fn put(&mut self, value: &str) -> usize {
-        let builder = self.filled();
-        builder.append_value(fitting(value, builder.values_slice().len()));
-        value.len()
+    fn put(&mut self, value: Text<'_>) -> usize {
+        self.next().push(value);
+        value.length
     }
 }
 
-impl Put<List<'_>> for Cells<ListBuilder<StringBuilder>> {
+impl Put<&str> for Cells<Texts> {
+    #[inline]
+    fn put(&mut self, value: &str) -> usize {
+        self.put(Text::from(value))
+    }
+}
+
+impl Put<List<'_>> for Cells<Lists> {
     #[inline]
     fn put(&mut self, value: List<'_>) -> usize {
-        let builder = self.filled();
-        let mut bytes = 0;
-        for text in value.iter() {
-            let values = builder.values();
-            values.append_value(fitting(text, values.values_slice().len()));
-            bytes += text.len() + size_of::<i32>();
-        }
-        builder.append(true);
-        bytes
+        self.next().push(value);
+        value.text.len() + size_of_val(value.ends)
     }
 }
 
@@ -296,8 +413,8 @@ pub(super) trait PutValue {
 }
 
 macro_rules! put_value {
-    ($builder:ty, $value:ident => $cell:expr) => {
-        impl PutValue for Cells<$builder> {
+    ($store:ty, $value:ident => $cell:expr) => {
+        impl PutValue for Cells<$store> {
             fn put_value(&mut self, $value: &Value) -> usize {
                 self.put($cell)
             }
@@ -313,23 +430,23 @@ fn int<T: TryFrom<i64>>(value: &Value) -> Option<T> {
     }
 }
 
-put_value!(PrimitiveBuilder<Int16Type>, value => int::<i16>(value));
-put_value!(PrimitiveBuilder<Int32Type>, value => int::<i32>(value));
-put_value!(PrimitiveBuilder<Int64Type>, value => int::<i64>(value));
-put_value!(BooleanBuilder, value => match value {
+put_value!(Vec<i16>, value => int::<i16>(value));
+put_value!(Vec<i32>, value => int::<i32>(value));
+put_value!(Vec<i64>, value => int::<i64>(value));
+put_value!(Bits, value => match value {
     Value::Bool(value) => Some(*value),
     _ => None,
 });
-put_value!(PrimitiveBuilder<Float64Type>, value => match value {
+put_value!(Vec<f64>, value => match value {
     Value::Float(value) => Some(*value),
     _ => None,
 });
-put_value!(StringBuilder, value => match value {
+put_value!(Texts, value => match value {
     Value::String(value) => Some(value.as_str()),
     _ => None,
 });
 
-impl PutValue for Cells<ListBuilder<StringBuilder>> {
+impl PutValue for Cells<Lists> {
     fn put_value(&mut self, value: &Value) -> usize {
         let Value::Strings(texts) = value else {
             return self.put(None::<List<'_>>);

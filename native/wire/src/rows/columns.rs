@@ -4,12 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use arrow_array::builder::{BooleanBuilder, ListBuilder, PrimitiveBuilder, StringBuilder};
-use arrow_array::types::{Float64Type, Int16Type, Int32Type, Int64Type};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::batch::Batch;
-use super::cells::{Cells, Put, PutValue, Value, element, time_type};
+use super::cells::{Bits, Cells, Lists, Put, PutValue, Texts, Value, element, time_type};
 use super::packed::{Filling, Packed, Packer, Unpacking};
 use super::{MOST_ROWS, MUCH_TEXT};
 use crate::exchange::row::*;
@@ -152,14 +150,14 @@ impl Shape {
 
 /// What holds the cells of a kind.
 macro_rules! cells {
-    (Bool) => { Cells<BooleanBuilder> };
-    (Int16) => { Cells<PrimitiveBuilder<Int16Type>> };
-    (Int32) => { Cells<PrimitiveBuilder<Int32Type>> };
-    (Int64) => { Cells<PrimitiveBuilder<Int64Type>> };
-    (Float64) => { Cells<PrimitiveBuilder<Float64Type>> };
-    (String) => { Cells<StringBuilder> };
-    (Strings) => { Cells<ListBuilder<StringBuilder>> };
-    (Time) => { Cells<PrimitiveBuilder<Int64Type>> };
+    (Bool) => { Cells<Bits> };
+    (Int16) => { Cells<Vec<i16>> };
+    (Int32) => { Cells<Vec<i32>> };
+    (Int64) => { Cells<Vec<i64>> };
+    (Float64) => { Cells<Vec<f64>> };
+    (String) => { Cells<Texts> };
+    (Strings) => { Cells<Lists> };
+    (Time) => { Cells<Vec<i64>> };
 }
 
 /// The cells since the last time, as an array of their kind.

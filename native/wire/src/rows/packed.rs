@@ -3,6 +3,7 @@
 //! A row is a head (which work made it, and of which table it is), the set of its columns that are not null, and a word for
 //! each of these, two for a list. Text lies apart, one behind the other, and so do the ends of the texts in lists.
 
+use super::cells::Text;
 use super::columns::Shape;
 use crate::exchange::row::List;
 use crate::options::Table;
@@ -12,7 +13,8 @@ use crate::options::Table;
 pub struct Packed {
     words: Vec<u64>,
     ends: Vec<u32>,
-    text: String,
+    /// UTF-8.
+    text: Vec<u8>,
 }
 
 /// Packs the wanted columns of rows.
@@ -44,7 +46,7 @@ impl Packer {
         let next = Packed {
             words: Vec::with_capacity(words.len()),
             ends: Vec::with_capacity(ends.len()),
-            text: String::with_capacity(text.len()),
+            text: Vec::with_capacity(text.len()),
         };
         std::mem::replace(&mut self.packed, next)
     }
@@ -123,7 +125,7 @@ impl Pack for &str {
     #[inline]
     fn pack(self, to: &mut Packed) -> bool {
         to.words.push(self.len() as u64);
-        to.text.push_str(self);
+        to.text.extend_from_slice(self.as_bytes());
         true
     }
 }
@@ -133,7 +135,7 @@ impl Pack for List<'_> {
     fn pack(self, to: &mut Packed) -> bool {
         to.words.extend([self.text.len() as u64, self.ends.len() as u64]);
         to.ends.extend_from_slice(self.ends);
-        to.text.push_str(self.text);
+        to.text.extend_from_slice(self.text.as_bytes());
         true
     }
 }
@@ -142,7 +144,7 @@ impl Pack for List<'_> {
 pub(super) struct Unpacking<'a> {
     words: &'a [u64],
     ends: &'a [u32],
-    text: &'a str,
+    text: &'a [u8],
 }
 
 impl<'a> Unpacking<'a> {
@@ -181,11 +183,11 @@ impl<'a> Unpacking<'a> {
     }
 
     #[inline]
-    pub fn string(&mut self) -> &'a str {
+    pub fn string(&mut self) -> Text<'a> {
         let length = self.word() as usize;
-        let (text, behind) = self.text.split_at_checked(length).unwrap_or_default();
-        self.text = behind;
-        text
+        let bytes = self.text;
+        self.text = bytes.get(length..).unwrap_or_default();
+        Text { bytes, length }
     }
 
     #[inline]
@@ -194,7 +196,10 @@ impl<'a> Unpacking<'a> {
         let count = self.word() as usize;
         let (ends, behind) = self.ends.split_at_checked(count).unwrap_or_default();
         self.ends = behind;
-        List { text, ends }
+        List {
+            text: text.as_str(),
+            ends,
+        }
     }
 
     #[inline]

@@ -10,6 +10,9 @@ use crate::packet::Segment;
 
 const REMEMBERED: usize = 32;
 
+/// Most connections have few packets, and there may be very many of them: room for packets grows by so many.
+const GROWTH: usize = 4;
+
 /// Nanoseconds within which the same packet is seen a second time, for example by `tcpdump -i any`.
 const SAME_PACKET: u64 = 1_000_000;
 
@@ -144,7 +147,7 @@ impl Copies {
     /// Looks at what remembering a packet will look at.
     #[inline]
     pub fn touch(&self) -> u64 {
-        self.entries.last().map_or(0, |entry| entry.sequence.into())
+        self.known.0 ^ self.entries.last().map_or(0, |entry| entry.sequence.into())
     }
 
     /// Whether a packet was captured before, at another place or a moment ago; whether or not, it is remembered.
@@ -205,6 +208,9 @@ impl Copies {
             return;
         }
         self.known.add(key);
+        if self.entries.len() == self.entries.capacity() {
+            self.entries.reserve_exact(GROWTH);
+        }
         self.entries.push(entry);
     }
 

@@ -204,7 +204,7 @@ impl Delivery {
 
     #[inline]
     pub fn touch(&self) -> u64 {
-        self.next.cast_unsigned() ^ self.copies.touch()
+        (self.next ^ self.last_time).cast_unsigned() ^ self.packets ^ self.copies.touch()
     }
 
     #[inline]

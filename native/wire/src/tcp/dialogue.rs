@@ -129,6 +129,12 @@ impl<W: Walker> Dialogue<W> {
         (here.delivery.touch() ^ there.delivery.next.cast_unsigned())
             .wrapping_add(here.framer.frames)
             .wrapping_add(self.talk.last_request.unwrap_or(0).unsigned_abs().into())
+            .wrapping_add(
+                self.talk
+                    .waiting()
+                    .next()
+                    .map_or(0, |it| it.api_key.unsigned_abs().into()),
+            )
     }
 
     /// The next packet of the capture.

@@ -481,13 +481,13 @@ impl<W: Walker> Framer<W> {
             partial.large(talk, sink, run, is_request, left);
         } else if !partial.broken {
             // Most connections are in the middle of a message, and most messages lie in two segments.
-            let (held, more) = (partial.buffer.len(), run.view.len());
+            let (size, held, more) = (partial.size as usize, partial.buffer.len(), run.view.len());
             if held == 0 {
-                partial.buffer.reserve_exact(more);
+                partial.buffer.reserve_exact(if size <= 2 * more { size } else { more });
             } else if held < ROOM {
                 partial
                     .buffer
-                    .reserve_exact((partial.size as usize).min(ROOM).saturating_sub(held).max(more));
+                    .reserve_exact(size.min(ROOM).saturating_sub(held).max(more));
             }
             partial.buffer.extend_from_slice(run.view);
             partial.broken = kept < run.length;

@@ -1,14 +1,17 @@
 //! What both directions of a connection know of each other: who asks, what waits for an answer, what is spoken.
 
-use std::collections::VecDeque;
-
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use super::identify::is_printable;
 use crate::message::Spoken;
+use crate::queue::Queue;
 
 /// Requests kept to know their responses again; those with acks=0 are never answered.
 const WAITING: usize = 512;
+
+/// All that wait are not so far apart that the numbers would begin anew.
+const MOST_RISE: i32 = i32::MAX / WAITING as i32;
 
 const SASL_HANDSHAKE: i16 = 17;
 
@@ -34,11 +37,13 @@ struct Names {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Talk {
     /// Oldest first.
-    waiting: VecDeque<Waiting>,
+    waiting: Queue<Waiting>,
+    /// Whether the correlation ids of those rise.
+    rises: bool,
     /// Length and bytes of the first client id, as on the wire.
     client_id: Option<Box<[u8]>>,
     /// The version last used of every api key, by key: a client stays with the one that it negotiated.
-    versions: Vec<(i16, i16)>,
+    versions: SmallVec<[(i16, i16); 4]>,
     /// Api key and version of the last request.
     last_api: (i16, i16),
     names: Option<Box<Names>>,
@@ -56,9 +61,10 @@ pub(super) struct Talk {
 impl Talk {
     pub fn new(keep: u32) -> Talk {
         Talk {
-            waiting: VecDeque::new(),
+            waiting: Queue::default(),
+            rises: true,
             client_id: None,
-            versions: Vec::new(),
+            versions: SmallVec::new(),
             last_api: (-1, -1),
             names: None,
             keep,
@@ -81,6 +87,7 @@ impl Talk {
         if self.waiting.len() >= WAITING {
             self.waiting.pop_front();
         }
+        self.rises = self.waiting.front().is_none() || (self.rises && self.is_later(correlation_id));
         self.waiting.push_back(Waiting {
             correlation_id,
             api_key,
@@ -108,17 +115,21 @@ impl Talk {
         };
         let correlation_id = i32::from_be_bytes(correlation);
         self.last_response = Some(correlation_id);
-        match self.waiting.front() {
-            None => {}
-            Some(first) if first.correlation_id == correlation_id => {
-                self.waiting.pop_front();
-            }
-            Some(_) => {
-                if let Some(index) = self.waiting.iter().position(|it| it.correlation_id == correlation_id) {
-                    self.waiting.drain(..=index);
-                }
-            }
+        // Where a client waits for many responses, the one to this request may be remembered no longer.
+        let is_forgotten = |first: &Waiting| correlation_id.wrapping_sub(first.correlation_id) < 0;
+        if self.rises && self.waiting.front().is_some_and(is_forgotten) {
+            return;
         }
+        let known = self.waiting.iter().position(|it| it.correlation_id == correlation_id);
+        for _ in 0..known.map_or(0, |before| before + 1) {
+            self.waiting.pop_front();
+        }
+    }
+
+    /// Whether a correlation id is a little larger than the last one.
+    fn is_later(&self, correlation_id: i32) -> bool {
+        let last = self.last_request.unwrap_or(correlation_id);
+        (1..=MOST_RISE).contains(&correlation_id.wrapping_sub(last))
     }
 
     /// Requests without a response yet, oldest first.
@@ -172,11 +183,7 @@ impl Talk {
         }
         match self.versions.binary_search_by_key(&api_key, |entry| entry.0) {
             Ok(at) => self.versions[at].1 = api_version,
-            Err(at) => {
-                self.versions
-                    .reserve_exact(if self.versions.is_empty() { 4 } else { 1 });
-                self.versions.insert(at, (api_key, api_version));
-            }
+            Err(at) => self.versions.insert(at, (api_key, api_version)),
         }
     }
 
@@ -210,7 +217,13 @@ impl Talk {
 
     /// Whether this can have come about by requests and responses.
     pub fn is_sound(&self) -> bool {
+        let mut later = self.waiting.iter().skip(1);
+        let does_rise = |one: &Waiting| {
+            let next = later.next();
+            next.is_none_or(|next| (1..=MOST_RISE).contains(&next.correlation_id.wrapping_sub(one.correlation_id)))
+        };
         self.waiting.len() <= WAITING
+            && (!self.rises || self.waiting.iter().all(does_rise))
             && self.versions.windows(2).all(|pair| pair[0].0 < pair[1].0)
             && self.client_id.as_ref().is_none_or(|id| id.len() >= 2)
     }
@@ -232,4 +245,49 @@ pub(super) fn ascii(text: &[u8]) -> String {
             }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn request(correlation_id: i32) -> Vec<u8> {
+        [&[0, 3, 0, 1][..], &correlation_id.to_be_bytes()].concat()
+    }
+
+    proptest! {
+        /// Whether ids rise or not, a response is looked for among all requests that wait.
+        #[test]
+        fn a_response_closes_what_was_asked_before_it(
+            first in prop_oneof![Just(0i32), Just(i32::MAX - 300)],
+            asked in proptest::collection::vec((0usize..40, prop_oneof![9 => Just(1i32), 1 => -5i32..9_000_000]), 1..60),
+            answers in proptest::collection::vec(0usize..700, 1..60),
+        ) {
+            let (mut talk, mut expected) = (Talk::new(1), VecDeque::new());
+            let (mut ids, mut next) = (Vec::new(), first);
+            let mut answers = answers.into_iter().cycle();
+            for (count, step) in asked {
+                for _ in 0..count {
+                    talk.request(&request(next));
+                    if expected.len() == WAITING {
+                        expected.pop_front();
+                    }
+                    expected.push_back(next);
+                    ids.push(next);
+                    next = next.wrapping_add(step);
+                }
+                let Some(&id) = answers.next().and_then(|at| ids.get(at)) else { continue };
+                talk.response(&id.to_be_bytes());
+                if let Some(at) = expected.iter().position(|it| *it == id) {
+                    expected.drain(..=at);
+                }
+                prop_assert!(talk.waiting().map(|it| it.correlation_id).eq(expected.iter().copied()));
+                prop_assert!(talk.is_sound());
+            }
+        }
+    }
 }
