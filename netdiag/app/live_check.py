@@ -16,9 +16,9 @@ from netdiag.app.rerun import sudo_line, via_line
 from netdiag.app.suppression import Part, suppressed_report
 from netdiag.compose.project import Project
 from netdiag.deployment.causes import causes_of
-from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.contact import Address, Answered
 from netdiag.deployment.model.deployment import Deployment, Relay
-from netdiag.deployment.model.vantage import Vantage, bootstraps
+from netdiag.deployment.model.vantage import Vantage, VantageKind, bootstraps, own_addresses
 from netdiag.deployment.observation.live_view import LiveView, secured_ports
 from netdiag.deployment.observation.observed_relays import observed_relays
 from netdiag.deployment.observation.recording import (
@@ -59,6 +59,10 @@ Explain = Callable[[Matrix], tuple[Matrix, tuple[str, ...]]]
 
 def _unexplained(matrix: Matrix) -> tuple[Matrix, tuple[str, ...]]:
     return matrix, ()
+
+
+# Seconds that brokers have to say to which cluster they belong; of those that do not, the configuration decides.
+_TO_TELL_CLUSTERS = 1.0
 
 
 def check_live(options: CheckOptions, live: LiveOptions, listener: Listener = SILENT) -> CheckResult:
@@ -128,7 +132,7 @@ class LiveCheck:
     def _read(self, project: ProjectFiles | NoProject | None) -> tuple["_Declared | None", tuple["Live", ...]]:
         """What the files declare of one input, and what runs of it: without files and names, cluster by cluster."""
         require_live()
-        from netdiag.io.engine.live_deployment import OtherVantages, read_every_cluster, read_live
+        from netdiag.io.engine.live_deployment import OtherVantages, read_live, read_machine
 
         live, settings = self._live, self._settings
         if isinstance(project, NoProject):
@@ -139,7 +143,9 @@ class LiveCheck:
         file = None if project is None or project.files[0] == STDIN else os.path.abspath(project.files[0])
         vantages = OtherVantages(netns=live.netns, containers=live.vantages, everywhere=live.all_vantages)
         if name is None and not live.containers:
-            every = read_every_cluster(host=live.host, vantages=vantages)
+            machine = read_machine(live.host)
+            told = self._told_clusters(machine.whole())
+            every = tuple(machine.live(scope, vantages) for scope in machine.scopes(told))
         else:
             one = read_live(host=live.host, project=name, compose_file=file, names=live.containers, vantages=vantages)
             every = (one,)
@@ -152,6 +158,25 @@ class LiveCheck:
     def _explain(self, seen: "Live") -> Explain:
         entrances = {each.vantage.label: each.entrance for each in seen.vantages}
         return lambda matrix: explained(matrix, entrances, self._live.host, self._listener)
+
+    def _told_clusters(self, everything: "Live") -> dict[str, Answered]:
+        """What each broker says of its cluster, by container, asked from inside; not of those of one project."""
+        from netdiag.io.network.observation import observe
+
+        brokers = everything.deployment.brokers
+        if len({broker.member.project or broker.name for broker in brokers}) < 2:
+            return {}
+        inside = [each for each in everything.vantages if each.vantage.kind is VantageKind.BROKER]
+        doors = [address for broker in brokers for address in own_addresses(broker)]
+        found: dict[str, Answered] = {}
+        for cell in observe(inside, doors, timeout=min(self._live.timeout, _TO_TELL_CLUSTERS)).cells:
+            contact = cell.observed.bootstrap if cell.observed else None
+            vantage = next(each.vantage for each in inside if each.vantage.label == cell.vantage)
+            broker = everything.deployment.broker(vantage.member or "")
+            if broker is None or not isinstance(contact, Answered) or cell.bootstrap not in own_addresses(broker):
+                continue
+            found.setdefault(broker.member.container or broker.name, contact)
+        return found
 
     def _as_told(self, seen: "Live", declared: "_Declared | None") -> "Live":
         """With what the user says of the engine and its machine."""

@@ -4,9 +4,12 @@ Everything else on the engine is its surroundings: it explains who holds a port 
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.contact import Answered
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.model.vantage import broker_vantage
+from netdiag.deployment.prediction.client_namespace import MemberAddress, resolve
 from netdiag.deployment.prediction.cluster import cluster_of, quorum_members
 from netdiag.deployment.sources.engine import NO_NETWORKS, from_engine, runs_kafka
 from netdiag.engine.container import Container, EngineNetwork
@@ -61,13 +64,21 @@ def named(containers: Iterable[Container], names: Sequence[str]) -> tuple[Contai
     return tuple(c for c in containers if any(_is_called(c, name) for name in names))
 
 
-def scopes_of(containers: Sequence[Container], networks: Sequence[EngineNetwork]) -> tuple[Scope, ...]:
+def scopes_of(
+    containers: Sequence[Container],
+    networks: Sequence[EngineNetwork],
+    told: Mapping[str, Answered] | None = None,
+) -> tuple[Scope, ...]:
     """All containers, one scope for each cluster: brokers of one cluster or of one project belong together.
 
-    Their projects come with them. What belongs to none of these projects belongs to the first scope with which it
-    shares a network. Where there is one scope, everything belongs to it.
+    `told` is what brokers answer from inside, by the names of their containers: the cluster ID decides, and where two
+    clusters have the same, whether a broker names the other. Of a broker that does not answer, its configuration says
+    where its quorum is. Their projects come with them.
+
+    What belongs to none of these projects belongs to the first scope with which it shares a network. Where there is one
+    scope, everything belongs to it.
     """
-    groups = _groups(from_engine(containers, networks))
+    groups = _groups(from_engine(containers, networks), told or {})
     if len(groups) < 2:
         return (scope_of(containers, networks),)
     by_name = {c.name: c for c in containers}
@@ -123,22 +134,45 @@ def one_of_each_network(containers: Iterable[Container]) -> tuple[Container, ...
     return tuple(found.values())
 
 
-def _groups(deployment: Deployment) -> list[list[str]]:
+def _groups(deployment: Deployment, told: Mapping[str, Answered]) -> list[list[str]]:
     """The names of the brokers' containers, those of one cluster or project together, in the order found."""
     group: dict[str, str] = {}
-    projects: dict[str, str] = {}
     for broker in deployment.brokers:
-        mine = broker.name
-        joined = {group[other.name] for other in cluster_of(deployment, broker) if other.name in group}
-        if broker.member.project:
-            joined.add(group.get(projects.setdefault(broker.member.project, mine), mine))
-        first = next((one for one in group.values() if one in joined), mine)
-        group[mine] = first
+        joined = {
+            group[other.name]
+            for other in deployment.brokers
+            if other.name in group and _belong_together(deployment, broker, other, told)
+        }
+        first = next((one for one in group.values() if one in joined), broker.name)
         group = {name: first if one in joined else one for name, one in group.items()}
+        group[broker.name] = first
     found: dict[str, list[str]] = {}
     for broker in deployment.brokers:
         found.setdefault(group[broker.name], []).append(broker.member.container or broker.name)
     return list(found.values())
+
+
+def _belong_together(deployment: Deployment, one: Broker, other: Broker, told: Mapping[str, Answered]) -> bool:
+    if one.member.project is not None and one.member.project == other.member.project:
+        return True
+    said, heard = told.get(one.member.container or ""), told.get(other.member.container or "")
+    if said is None or heard is None or None in (said.cluster_id, heard.cluster_id):
+        return any(each is other for each in cluster_of(deployment, one))
+    if said.cluster_id != heard.cluster_id:
+        return False
+    return _names(deployment, one, said, other) or _names(deployment, other, heard, one)
+
+
+def _names(deployment: Deployment, broker: Broker, answered: Answered, other: Broker) -> bool:
+    """Whether a broker names another one, by a host that leads from it to that one alone."""
+    if broker.config.node_id == other.config.node_id:
+        return False
+    for endpoint in answered.brokers:
+        if endpoint.node_id == other.config.node_id:
+            targets = resolve(deployment, broker_vantage(broker), endpoint.host)
+            members = [t.member for t in targets if isinstance(t, MemberAddress)] if isinstance(targets, tuple) else []
+            return members == [other.name]
+    return False
 
 
 def _is_called(container: Container, name: str) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from netdiag.deployment.model.contact import Answered, NodeEndpoint
 from netdiag.deployment.prediction.cluster import cluster_of
 from netdiag.deployment.scope import one_of_each_network, projects_of, scope_of, scopes_of
 from netdiag.deployment.sources.engine import from_engine
@@ -76,6 +77,46 @@ def test_a_cluster_may_be_of_two_projects() -> None:
     deployment = from_engine((one, two), NETWORKS, asked={one.id})
     (asked,) = deployment.brokers
     assert {other.name for other in cluster_of(deployment, asked)} == {"kafka", "b-kafka-1"}
+
+
+def unknown(project: str, number: int, node_id: str) -> Container:
+    """A broker that nobody can tell the quorum of."""
+    made = broker(project, number)
+    environment = {
+        **made.environment,
+        "KAFKA_NODE_ID": node_id,
+        "KAFKA_CONTROLLER_QUORUM_VOTERS": f"9@q-{project}:9093",
+    }
+    alias = (attached("shared", f"172.18.0.{number}", (f"k{node_id}",)),)
+    return replace(made, environment={**environment, "CLUSTER_ID": project}, networks=alias)
+
+
+def says(cluster: str, *nodes: int) -> Answered:
+    named = tuple(NodeEndpoint(node_id=node, host=f"k{node}", port=9092) for node in nodes)
+    return Answered(node_id=None, cluster_id=cluster, brokers=named)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "scopes"),
+    [
+        (says("x", 1, 2), says("x", 1, 2), ["a, b"]),
+        (says("x", 1), says("y", 2), ["a", "b"]),
+        # images have a default, so many clusters have the same id
+        (says("x", 1), says("x", 2), ["a", "b"]),
+        (says("x", 1, 2), None, ["a", "b"]),
+    ],
+)
+def test_brokers_say_to_which_cluster_they_belong(first: Answered, second: Answered | None, scopes: list[str]) -> None:
+    told = {"a-kafka-1": first} | ({} if second is None else {"b-kafka-1": second})
+    found = scopes_of((unknown("a", 2, "1"), unknown("b", 3, "2")), NETWORKS, told)
+    assert [scope.name or "a, b" for scope in found] == scopes
+
+
+def test_brokers_of_one_configuration_may_be_of_two_clusters() -> None:
+    quorum = {"KAFKA_CONTROLLER_QUORUM_VOTERS": "9@far.example:9093"}
+    pair = [replace(one, environment={**one.environment, **quorum}) for one in (broker("a", 2), broker("b", 3))]
+    assert len(scopes_of(pair, NETWORKS)) == 1
+    assert len(scopes_of(pair, NETWORKS, {"a-kafka-1": says("x", 1), "b-kafka-1": says("y", 1)})) == 2
 
 
 def started_from(project: str, file: str) -> Container:

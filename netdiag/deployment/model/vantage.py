@@ -5,6 +5,7 @@ from enum import Enum
 
 from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkKind, NetworkMode, Relay
+from netdiag.kafka.listeners import is_loopback, is_wildcard
 from netdiag.values import dataclass
 
 DOCKER_HOST = "<docker-host>"
@@ -133,6 +134,13 @@ def _ports_of_relay(deployment: Deployment, relay: Relay) -> set[int]:
     if member is None or member.mode is NetworkMode.HOST:
         return {relay.port}
     return {p.published for p in member.published if p.published and p.protocol == "tcp" and p.target == relay.port}
+
+
+def own_addresses(broker: Broker) -> tuple[Address, ...]:
+    """Where a broker's listeners for clients can be entered from inside its own container, by loopback."""
+    ends = (entry.endpoint for entry in broker.config.broker_listeners)
+    bound = (end for end in ends if is_wildcard(end.host) or is_loopback(end.host))
+    return tuple(Address(host="localhost", port=end.port) for end in bound if 0 < end.port < 65536)
 
 
 def _published_ports(broker: Broker) -> set[int]:

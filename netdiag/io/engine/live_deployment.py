@@ -5,10 +5,11 @@
 
 import os
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
+from netdiag.deployment.model.contact import Answered
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.platform import Firewall, HostKind, Platform, generation_of
 from netdiag.deployment.observation.live_view import (
@@ -36,7 +37,7 @@ from netdiag.deployment.sources.relays import running_relays
 from netdiag.engine.container import Container, EngineNetwork
 from netdiag.errors import InputError, NetdiagError
 from netdiag.io.engine.address import EngineAddress, find_engine
-from netdiag.io.engine.docker_sdk import EngineHost, EngineVersion, connect
+from netdiag.io.engine.docker_sdk import Engine, EngineHost, EngineVersion, connect
 from netdiag.io.engine.same_kernel import OtherKernel, SameKernel, has_userland_proxy, locate
 from netdiag.io.kernel.netlink import ROUTE, Channel
 from netdiag.io.kernel.netns import Namespace, is_process_of, open_namespace, read_proc, same_namespace_as
@@ -104,7 +105,7 @@ class _Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Machine:
+class Machine:
     """What the engine says, and what its machine shows; `sockets` and `logs` are by container id."""
 
     said: _Said
@@ -114,6 +115,19 @@ class _Machine:
     host_addresses: tuple[str, ...]
     sockets: Mapping[str, tuple[ListeningSocket, ...]]
     logs: Mapping[str, tuple[str, ...]]
+
+    def live(self, scope: Scope, vantages: OtherVantages = NO_OTHERS) -> Live:
+        """What is asked about, with its surroundings, and the vantages on it; InputError for one that is not there."""
+        _must_exist(self.said.containers, vantages.containers)
+        return _live(self, scope, vantages)
+
+    def scopes(self, told: Mapping[str, Answered] | None = None) -> tuple[Scope, ...]:
+        """One for each cluster; `told` as for `scopes_of`."""
+        return scopes_of(self.said.containers, self.said.networks, told)
+
+    def whole(self) -> Live:
+        """Everything that runs, as one."""
+        return self.live(scope_of(self.said.containers, self.said.networks))
 
 
 def read_live(
@@ -133,43 +147,45 @@ def read_live(
     EngineError when the engine cannot be asked, InputError when nothing has that name.
     """
 
-    def scopes(said: _Said) -> tuple[Scope, ...]:
-        meant = _project(said.containers, project, compose_file)
-        _must_exist(said.containers, names)
-        return (scope_of(said.containers, said.networks, project=meant, names=names),)
-
     said_by = os.environ if environment is None else environment
-    (live,) = _read(scopes, vantages, find_engine(host, said_by, home or Path.home()))
-    return live
-
-
-def read_every_cluster(*, host: str | None = None, vantages: OtherVantages = NO_OTHERS) -> tuple[Live, ...]:
-    """Everything that runs on the engine that is meant, one after the other for each cluster and project."""
-
-    def scopes(said: _Said) -> tuple[Scope, ...]:
-        return scopes_of(said.containers, said.networks)
-
-    return _read(scopes, vantages, find_engine(host, os.environ, Path.home()))
-
-
-def _read(
-    scopes: Callable[[_Said], tuple[Scope, ...]], others: OtherVantages, address: EngineAddress
-) -> tuple[Live, ...]:
+    address = find_engine(host, said_by, home or Path.home())
     with connect(address) as engine:
-        said = _Said(
-            address=address,
-            version=engine.version(),
-            machine=engine.host(),
-            containers=tuple(engine.containers()),
-            networks=tuple(engine.networks()),
-        )
-        found = scopes(said)
-        _must_exist(said.containers, others.containers)
-        wanted = frozenset[str]().union(*(scope.asked for scope in found))
-        logs = {c.id: engine.log(c) for c in said.containers if c.id in wanted and runs_kafka(c) and is_down(c)}
-    kernel = locate(address, said.containers)
+        said = _ask(engine, address)
+        meant = _project(said.containers, project, compose_file)
+        _must_exist(said.containers, (*names, *vantages.containers))
+        scope = scope_of(said.containers, said.networks, project=meant, names=names)
+        logs = _logs(engine, said.containers, scope.asked)
+    return _machine(said, logs).live(scope, vantages)
+
+
+def read_machine(host: str | None = None) -> Machine:
+    """Everything that runs on the engine that is meant; EngineError when it cannot be asked."""
+    address = find_engine(host, os.environ, Path.home())
+    with connect(address) as engine:
+        said = _ask(engine, address)
+        logs = _logs(engine, said.containers, frozenset(c.id for c in said.containers))
+    return _machine(said, logs)
+
+
+def _ask(engine: Engine, address: EngineAddress) -> _Said:
+    return _Said(
+        address=address,
+        version=engine.version(),
+        machine=engine.host(),
+        containers=engine.containers(),
+        networks=engine.networks(),
+    )
+
+
+def _logs(engine: Engine, containers: Sequence[Container], asked: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """The ends of the logs of the brokers among them that do not run."""
+    return {c.id: engine.log(c) for c in containers if c.id in asked and runs_kafka(c) and is_down(c)}
+
+
+def _machine(said: _Said, logs: Mapping[str, tuple[str, ...]]) -> Machine:
+    kernel = locate(said.address, said.containers)
     docker_host = _docker_host(kernel)
-    machine = _Machine(
+    return Machine(
         said=said,
         kernel=kernel,
         docker_host=docker_host,
@@ -178,10 +194,9 @@ def _read(
         sockets=_sockets(said.containers) if isinstance(kernel, SameKernel) else {},
         logs=logs,
     )
-    return tuple(_live(machine, scope, others) for scope in found)
 
 
-def _live(machine: _Machine, scope: Scope, others: OtherVantages) -> Live:
+def _live(machine: Machine, scope: Scope, others: OtherVantages) -> Live:
     said = machine.said
     called = member_names(said.containers, scope.asked)
     sockets = {called[identifier]: found for identifier, found in machine.sockets.items()}
