@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from netdiag.deployment.observation.live_view import SkippedVantage as Untaken
     from netdiag.io.engine.live_deployment import Live
 
+# Seconds that brokers have to say to which cluster they belong; of those that do not, the configuration decides.
+_TO_TELL_CLUSTERS = 1.0
 
 Explain = Callable[[Matrix], tuple[Matrix, tuple[str, ...]]]
 """Gives a matrix the causes of what failed, and notes about that."""
@@ -59,10 +61,6 @@ Explain = Callable[[Matrix], tuple[Matrix, tuple[str, ...]]]
 
 def _unexplained(matrix: Matrix) -> tuple[Matrix, tuple[str, ...]]:
     return matrix, ()
-
-
-# Seconds that brokers have to say to which cluster they belong; of those that do not, the configuration decides.
-_TO_TELL_CLUSTERS = 1.0
 
 
 def check_live(options: CheckOptions, live: LiveOptions, listener: Listener = SILENT) -> CheckResult:
