@@ -38,7 +38,6 @@ FAULTS = (
         "if any(item.error for item in report.inputs):",
     ),
     _fault("netdiag/cli", "if len(set(files)) < len(files):", "if len(set(files)) < len(files) - 1:"),
-    _fault("netdiag/compose", r'"v": "\v", "\\": "\\"', r'"v": "v", "\\": "\\"'),
     _fault("netdiag/compose", "items=(*left.items, *right.items)", "items=(*right.items, *left.items)"),
     _fault("netdiag/compose", 'end=stop, chars="$", outer=match.span()', 'end=stop, chars="$$", outer=match.span()'),
     _fault(

@@ -65,7 +65,14 @@ def _typo_zookeeper(stack: Stack) -> Iterable[Place]:
     yield stack.put(B1, "zookeeper.connect", "zookeper:2181")
 
 
+def _relay(stack: Stack) -> Iterable[Place]:
+    command = f"TCP-LISTEN:9092,fork TCP:{B1}:29092"
+    stack.services["relay"] = Service(image="alpine/socat:1.8.0.3", ports=["19292:9092"], keys={"command": command})
+    yield ("relay", "command")
+
+
 CLIENTS: tuple[Defect, ...] = (
+    defect("relay-to-wrong-listener", "internal-listener", _relay, where=lambda s: "secure" not in s.name),
     defect("networks-not-shared", "app-elsewhere", _own_networks),
     defect("default-bridge-no-dns", "app-on-bridge", _default_bridge),
     defect("dependent-bootstrap-localhost", "localhost", _app("localhost:19092")),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from tests.mutations.defect import ADVERTISED, B1, B2, MESH, Defect, Make, at, defect, peers, swap, unless
+from tests.mutations.defect import ADVERTISED, B1, B2, MESH, Defect, Make, at, combined, defect, peers, swap, unless
 from tests.mutations.stack import Place, Stack
 
 HOST_PORT = "19092:19092"
@@ -99,7 +99,19 @@ def _hosts_entry(stack: Stack) -> Iterable[Place]:
     return [("app", "environment", "KAFKA_BOOTSTRAP_SERVERS")]
 
 
+def _stands_alone(stack: Stack) -> bool:
+    """One broker whose name nobody else uses before it is advertised."""
+    return combined(stack) and not stack.has_peers
+
+
+def _shared_network(stack: Stack) -> Iterable[Place]:
+    stack.networks["kafka"] = "{external: true}"
+    for name in stack.brokers:
+        yield (name, "environment", stack.variable(ADVERTISED))
+
+
 REACH: tuple[Defect, ...] = (
+    defect("ambiguous-name", "shared-network", _shared_network, where=_stands_alone),
     defect("advertised-empty-host", "host", swap(ADVERTISED, "HOST://localhost", "HOST://")),
     defect("advertised-loopback-for-remote-clients", "internal-too", _loopback_everywhere, also=MESH),
     defect("advertised-internal-name-for-host", "published", swap(ADVERTISED, "HOST://localhost", f"HOST://{B1}")),
