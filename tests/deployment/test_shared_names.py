@@ -4,13 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason
+from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.vantage import Vantage, VantageKind, broker_vantage, container_vantage
 from netdiag.deployment.model.verdict import Cell, Verdict, Word, judge
 from netdiag.deployment.observation.identification import identified
 from netdiag.deployment.observation.live_view import SeenName
+from netdiag.deployment.prediction.client_namespace import client_namespace
 from netdiag.deployment.prediction.reachability import predict
+from netdiag.deployment.prediction.shared_names import NamedContact, met_by_name
 from netdiag.deployment.scope import scope_of
 from netdiag.deployment.sources.engine import from_engine
 from netdiag.engine.container import Container, PortBinding
@@ -87,6 +89,16 @@ def test_one_cluster_behind_one_name_is_no_choice() -> None:
     )
     deployment = asked(pair)
     assert verdict(deployment, of_app(deployment)).choices == ()
+
+
+def test_relays_to_one_broker_are_no_choice() -> None:
+    deployment = asked(SHARED)
+    answer = replace(answered("172.18.0.2"), member="kafka")
+    relays = [NamedContact(member=name, ip=None, contact=answer) for name in ("app", "b-app-1")]
+    client = client_namespace(deployment, of_app(deployment))
+    assert met_by_name(deployment, client, "relay", relays) is None
+    silent = [NamedContact(member=name, ip=None, contact=Unknown(because="")) for name in ("app", "b-app-1")]
+    assert met_by_name(deployment, client, "web", silent) is None
 
 
 def test_separate_projects_share_no_name() -> None:

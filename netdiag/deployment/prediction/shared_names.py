@@ -33,9 +33,11 @@ class NamedContact:
 def met_by_name(
     deployment: Deployment, client: ClientNamespace, name: str, found: Sequence[NamedContact]
 ) -> Contact | None:
-    """What a client meets at a name of several members; None where they are one member, or of one cluster."""
+    """What a client meets at a name of several members; None where they lead to one cluster, or none answers."""
     members = {each.member for each in found}
-    if len(members) < 2 or _are_one_cluster(deployment, found):
+    if len(members) < 2 or not any(isinstance(each.contact, Answered) for each in found):
+        return None
+    if _lead_to_one_cluster(deployment, found):
         return None
     choice = _choice(deployment, client, name, found)
     staying = [each for each in found if not _refuses(each.contact)]
@@ -126,12 +128,19 @@ def _address(deployment: Deployment, client: ClientNamespace, member: str | None
     return next((address for address in known if ":" not in address), None)
 
 
-def _are_one_cluster(deployment: Deployment, found: Sequence[NamedContact]) -> bool:
-    """Whether all of them are brokers of one cluster: then it is the same to a client which of them it asks first."""
+def _lead_to_one_cluster(deployment: Deployment, found: Sequence[NamedContact]) -> bool:
+    """Whether brokers of one cluster answer at all of them: then it does not matter which of them is asked first."""
     brokers = {broker.name: broker for broker in deployment.all_brokers}
-    first = brokers.get(found[0].member or "")
+    ends = [_end(each) for each in found]
+    first = brokers.get(ends[0])
     together = {broker.name for broker in cluster_of(deployment, first)} if first else set()
-    return all(each.member in together for each in found)
+    return all(end in together for end in ends)
+
+
+def _end(found: NamedContact) -> str:
+    """The member that answers at an address, behind whatever relay; else the one that has it."""
+    answers = found.contact.member if isinstance(found.contact, Answered) else ""
+    return answers or found.member or ""
 
 
 def _refuses(contact: Contact) -> bool:
