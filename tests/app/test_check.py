@@ -18,6 +18,7 @@ from netdiag.rules.selection import Choice
 from tests.app.checks import Recorder, report_of, rules_of
 from tests.cli.shell import BROKEN, CLEAN
 from tests.deployment.stacks import five_brokers
+from tests.render.test_matrix import shown
 
 HAIRPIN = Mechanism.HAIRPIN_DROPPED
 
@@ -206,3 +207,10 @@ def test_declared_clients_are_vantages_with_their_networks_and_bootstraps(folder
     (secured,) = (c for c in matrix.cells if (c.vantage, str(c.bootstrap)) == ("inside secure", "kafka:9093"))
     assert secured.predicted is not None
     assert secured.predicted.bootstrap.because.endswith("accepts the client's certificate or credentials")
+
+
+def test_clients_that_get_the_same_share_a_column(folder: Path) -> None:
+    again = '  near-2: {image: near, networks: [back], environment: {KAFKA_BROKERS: "kafka:9092"}}\n'
+    (folder / "a.yml").write_text(CLIENTS + again, encoding="utf-8")
+    (matrix,) = report_of("a.yml").matrices
+    assert "container on back, inside near, named, near-2" in shown(matrix, columns=200)

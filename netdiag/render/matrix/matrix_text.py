@@ -186,7 +186,18 @@ def _column_label(column: Column, numbers: Sequence[int]) -> str:
         case Part.BESIDE:
             return "inside the others"
         case Part.ALL:
-            return few_names(labels)
+            return few_names(_inside_once(column))
+
+
+def _inside_once(column: Column) -> list[str]:
+    """The labels of a column, where clients that stand inside several containers say so once."""
+    labels: list[str] = []
+    inside = False
+    for vantage in column.vantages:
+        is_client = vantage.kind is VantageKind.CONTAINER and vantage.member is not None
+        labels.append(vantage.label.removeprefix("inside ") if is_client and inside else vantage.label)
+        inside |= is_client
+    return labels
 
 
 def _title(matrix: Matrix, numbers: Sequence[int], screen: Screen, *, named: bool) -> Line:
