@@ -24,7 +24,9 @@ NETDIAG = (PREDICTED, PREDICTED_LIVE, OBSERVED)
 def netdiag_says(running: Running, stack: Stack, *, engine: Engine | None = None) -> Mapping[str, Source]:
     """The three views, taken once; the containers to look from must be there already."""
     declared = prediction(stack, engine=engine)
-    pairs = [(cell.vantage, cell.bootstrap) for cell in stack.cells] + client_pairs(declared.deployment)
+    pairs = [(cell.vantage, cell.bootstrap) for cell in stack.cells] + running_client_pairs(
+        running, declared.deployment
+    )
     asked = {bootstrap: _address(filled(running, bootstrap)) for _, bootstrap in pairs}
     addresses = tuple(dict.fromkeys(asked.values()))
     checked = check(running, addresses=addresses)
@@ -51,6 +53,12 @@ def netdiag_says(running: Running, stack: Stack, *, engine: Engine | None = None
         return str(cells[labels[vantage], asked[bootstrap]].observed)
 
     return {PREDICTED: declared.cell, PREDICTED_LIVE: predicted_live, OBSERVED: observed}
+
+
+def running_client_pairs(running: Running, deployment: Deployment) -> list[tuple[str, str]]:
+    """Those of the clients that run: the engine may have refused to start one."""
+    up = {container.service for container in running.containers() if container.is_running}
+    return [pair for pair in client_pairs(deployment) if pair[0].removeprefix("S(").removesuffix(")") in up]
 
 
 def client_pairs(deployment: Deployment) -> list[tuple[str, str]]:
