@@ -37,9 +37,14 @@ TARGETS = (
     ),
     _tests(
         "scenarios",
-        "S05, S06, S09–S16, S19, S20, broken and repaired: predicted = observed = kcat = Java console tools = "
-        "kafka-python in every cell on Engine 20.10; S01–S20: predicted = observed = kcat in every cell on 20.10, 28 "
+        "S05, S06, S09–S16, S19–S21, broken and repaired: predicted = observed = kcat = Java console tools = "
+        "kafka-python in every cell on Engine 20.10; S01–S21: predicted = observed = kcat in every cell on 20.10, 28 "
         "and 29, with the userland proxy on and off; what differs on desktops by the model only",
+    ),
+    _tests(
+        "relays",
+        "S21, broken and repaired: kcat and kafka-python get through socat, HAProxy, nginx, ssh -L, Envoy and "
+        "toxiproxy what is expected in every cell; a stopped relay is told alike by a finding, --why and diagnose",
     ),
     _tests(
         "static",

@@ -30,14 +30,14 @@ HOST = Vantage(kind=VantageKind.DOCKER_HOST, label="docker host")
 APP = Vantage(kind=VantageKind.CONTAINER, label="container app", member="app", networks=("default",))
 
 
-def cell(vantage: Vantage, bootstrap: str, told: str, node: int = 1) -> Cell:
+def cell(vantage: Vantage, bootstrap: str, told: str, node: int = 1, cluster: str = "c") -> Cell:
     def address(text: str) -> Address:
         host, _, port = text.rpartition(":")
         return Address(host=host, port=int(port))
 
     named = address(told)
     answered = Answered(
-        node_id=1, cluster_id="c", brokers=(NodeEndpoint(node_id=node, host=named.host, port=named.port),)
+        node_id=1, cluster_id=cluster, brokers=(NodeEndpoint(node_id=node, host=named.host, port=named.port),)
     )
     return Cell(
         vantage=vantage.label, bootstrap=address(bootstrap), observed=Verdict(word=Word.ADVERTISED, bootstrap=answered)
@@ -72,3 +72,9 @@ def test_answers_of_two_listeners_at_one_port_tell_nothing() -> None:
     first, second = (cell(APP, "localhost:9092", told) for told in ("kafka:29092", "localhost:9093"))
     assert seen(first, second) == []
     assert seen(second, first, second) == []
+
+
+def test_another_cluster_with_the_same_addresses_is_none_of_ours() -> None:
+    own = cell(HOST, "localhost:9093", "localhost:9093")
+    assert seen(own, cell(HOST, "localhost:9092", "localhost:9093", cluster="d")) == []
+    assert len(seen(own, cell(HOST, "localhost:9092", "localhost:9093"))) == 1

@@ -28,18 +28,28 @@ def observed_relays(deployment: Deployment, vantages: Iterable[Vantage], cells: 
     """The relays that cells show and the deployment does not know."""
     places = {vantage.label: vantage for vantage in vantages}
     found: dict[_Port, Relay | None] = {}
-    for cell in cells:
-        vantage, answered = places.get(cell.vantage), cell.observed.bootstrap if cell.observed else None
-        if vantage is None or not isinstance(answered, Answered):
+    entered = [
+        (port, answered)
+        for cell in cells
+        if (vantage := places.get(cell.vantage)) is not None
+        and isinstance(answered := cell.observed.bootstrap if cell.observed else None, Answered)
+        and not answered.foreign
+        for port in _entered(deployment, vantage, cell.bootstrap)
+    ]
+    # What answers at the brokers' own ports tells their cluster from another one with the same addresses.
+    clusters = {answered.cluster_id for (owner, port), answered in entered if _is_listener(deployment, owner, port)}
+    for (owner, port), answered in entered:
+        if (owner, port) in deployment.relays_by_port or _is_listener(deployment, owner, port):
             continue
-        for owner, port in _entered(deployment, vantage, cell.bootstrap):
-            if (owner, port) in deployment.relays_by_port or (owner or "", port) in deployment.listeners_by_port:
-                continue
-            behind = _listener(deployment, answered)
-            relay = _relay(deployment, owner, port, *behind) if behind is not None else None
-            # Where two answers differ, the connections are divided among several.
-            found[owner, port] = relay if found.get((owner, port), relay) == relay else None
+        behind = _listener(deployment, answered) if not clusters or answered.cluster_id in clusters else None
+        relay = _relay(deployment, owner, port, *behind) if behind is not None else None
+        # Where two answers differ, the connections are divided among several.
+        found[owner, port] = relay if found.get((owner, port), relay) == relay else None
     return tuple(relay for relay in found.values() if relay is not None)
+
+
+def _is_listener(deployment: Deployment, owner: str | None, port: int) -> bool:
+    return (owner or "", port) in deployment.listeners_by_port
 
 
 def _entered(deployment: Deployment, vantage: Vantage, address: Address) -> Iterator[_Port]:
