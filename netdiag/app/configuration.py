@@ -143,7 +143,7 @@ def _named(path: str) -> Configuration:
 
 def _parsed(path: str, data: bytes, *, shared: bool) -> Configuration | None:
     # Whoever has no configuration does not pay for its parser.
-    from netdiag.config import TABLE, parse
+    from netdiag.config.parse import TABLE, parse
 
     return parse(path, data, _must_be_known, table=TABLE if shared else ())
 

@@ -499,7 +499,7 @@ def _choice(select: list[str] | None, ignore: list[str] | None) -> "Choice":
 
 
 def _resolves(given: Sequence[str]) -> dict[str, str]:
-    from netdiag.config import assumed_name
+    from netdiag.config.parse import assumed_name
 
     found: dict[str, str] = {}
     for item in given:

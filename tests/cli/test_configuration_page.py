@@ -4,7 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from netdiag.config import KEYS, parse
+from netdiag.config.parse import KEYS, parse
 from netdiag.rules.selection import expanded
 from tests.cli.shell import environment, netdiag
 from tests.config.test_parse import validator

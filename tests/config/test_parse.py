@@ -9,7 +9,8 @@ import jsonschema
 import pytest
 
 import netdiag.config
-from netdiag.config import KEYS, NETWORK_KEYS, TABLE, ClientAddress, ExternalNetwork, column_of, line_of, parse
+from netdiag.config import ClientAddress, ExternalNetwork
+from netdiag.config.parse import KEYS, NETWORK_KEYS, TABLE, column_of, line_of, parse
 from netdiag.errors import UsageError
 from netdiag.findings import Severity
 

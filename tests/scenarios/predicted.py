@@ -9,7 +9,8 @@ from pathlib import Path
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.config import Facts, parse
+from netdiag.config import Facts
+from netdiag.config.parse import parse
 from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.platform import HostKind, Platform, generation_of
