@@ -506,7 +506,7 @@ def _check_options(
 
 
 def _resolves(assumed: Mapping[str, str]) -> dict[str, str]:
-    from netdiag.config.parse import assumed_name
+    from netdiag.config import assumed_name
 
     found: dict[str, str] = {}
     for name, address in assumed.items():

@@ -6,15 +6,13 @@ from dataclasses import replace
 from functools import partial
 
 from netdiag.app.configuration import CheckOptions, Configurations, Settings, fail_on
-from netdiag.app.matrix import predicted_matrix
 from netdiag.app.progress import SILENT, Listener
-from netdiag.app.reports import interrupted, unread
+from netdiag.app.reports import interrupted, predicted_matrix, unread
 from netdiag.app.suppression import Part, suppressed_report
 from netdiag.compose.checks import fragment_findings, is_completed, is_fragment, own_findings, unfinished_services
 from netdiag.compose.project import Project
-from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment, Member, Network, NetworkKind, Surroundings
 from netdiag.deployment.model.platform import HostKind, Platform
-from netdiag.deployment.neighbours import may_share_networks, with_neighbours
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.compose_text import with_origins
 from netdiag.errors import NetdiagError, internal_error
@@ -33,6 +31,57 @@ from netdiag.render.report import Input, Matrix, Report
 from netdiag.rules.compose import check_project
 from netdiag.rules.declared import check_deployment
 from netdiag.values import dataclass
+
+
+def may_share_networks(deployment: Deployment) -> bool:
+    """Whether members of other projects may be on one of its networks."""
+    return any(_may_be_shared(deployment, network) for network in deployment.networks.values())
+
+
+def with_neighbours(deployments: Sequence[Deployment]) -> tuple[Deployment, ...]:
+    """Deployments from files, each surrounded by the members of other projects that stand on a network of its own.
+
+    Networks are the same that have the same name, whichever key each file has for it.
+    """
+    return tuple(_surrounded(one, [other for other in deployments if other.name != one.name]) for one in deployments)
+
+
+def _surrounded(deployment: Deployment, others: Sequence[Deployment]) -> Deployment:
+    keys = {network.name: key for key, network in deployment.networks.items()}
+    brokers: list[Broker] = []
+    rest: list[Member] = []
+    for other in others:
+        shared = {
+            key: keys[net.name]
+            for key, net in other.networks.items()
+            if net.name in keys and _may_be_shared(other, net)
+        }
+        for broker in other.brokers:
+            neighbour = _neighbour(broker.member, shared)
+            brokers += [replace(broker, member=neighbour)] if neighbour else []
+        rest += [neighbour for member in other.others if (neighbour := _neighbour(member, shared))]
+    if not brokers and not rest:
+        return deployment
+    return replace(deployment, surroundings=Surroundings(brokers=tuple(brokers), others=tuple(rest)))
+
+
+def _may_be_shared(deployment: Deployment, network: Network) -> bool:
+    """Whether others may be on it: it is external, or has a name that is not made of its project's."""
+    if network.kind is not NetworkKind.USER_BRIDGE:
+        return False
+    return network.external or network.name != f"{deployment.name or ''}_{network.key}"
+
+
+def _neighbour(member: Member, shared: Mapping[str, str]) -> Member | None:
+    """A member as its neighbours see it; None for one that is not on their networks.
+
+    The ports that it publishes are left out: files that are checked together need not run together.
+    """
+    attachments = tuple(replace(a, network=shared[a.network]) for a in member.attachments if a.network in shared)
+    if not attachments:
+        return None
+    name = member.container or f"{member.project}-{member.name}-1"
+    return replace(member, name=name, attachments=attachments, published=(), shares_with=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from netdiag.app.check import CheckResult, guarded, targets_of
 from netdiag.app.configuration import CheckOptions, LiveOptions, Settings, fail_on
-from netdiag.app.matrix import distinct, observed_matrix, too_large
+from netdiag.app.matrix import observed_matrix
 from netdiag.app.progress import SILENT, Listener
-from netdiag.app.reports import interrupted, merged, unread
+from netdiag.app.reports import distinct, interrupted, merged, too_large, unread
 from netdiag.app.rerun import sudo_line, via_line
 from netdiag.app.suppression import Part, suppressed_report
 from netdiag.compose.project import Project

@@ -72,7 +72,8 @@ def _matrix(
     report: ProbeReport, options: ProbeOptions, client: "Client | None", listener: Listener
 ) -> tuple[Matrix, tuple[str, ...]]:
     """The matrix, predicted and observed, and what else to know."""
-    from netdiag.app.matrix import distinct, observed_matrix, too_large
+    from netdiag.app.matrix import observed_matrix
+    from netdiag.app.reports import distinct, too_large
     from netdiag.io.engine.live_deployment import read_live
     from netdiag.io.network.observation import observe
 

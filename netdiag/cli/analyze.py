@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from netdiag.cli.command import console_of
-from netdiag.cli.console import Console, say, write_text
-from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.options import (
+from netdiag.cli.command import (
     CaptureBrokers,
     CaptureClients,
     CaptureHost,
@@ -23,7 +20,10 @@ from netdiag.cli.options import (
     Since,
     Until,
     capture_query,
+    console_of,
 )
+from netdiag.cli.console import Console, say, write_text
+from netdiag.cli.exit_status import ExitStatus
 from netdiag.errors import InputError, UsageError
 from netdiag.findings import Severity
 from netdiag.render.analysis.tables import TOP, analysis_json, analysis_text

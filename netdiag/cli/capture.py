@@ -22,10 +22,9 @@ from netdiag.app.capture import (
     size_text,
     time_text,
 )
-from netdiag.cli.command import console_of
+from netdiag.cli.command import EngineHost, console_of, parsed, refuse
 from netdiag.cli.console import Console, say
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.options import EngineHost, parsed, refuse
 from netdiag.errors import UsageError
 from netdiag.render.wording import plural
 

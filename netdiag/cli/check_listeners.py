@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from netdiag.cli.command import console_of
+from netdiag.cli.command import ClientProperties, console_of, refuse, words
 from netdiag.cli.console import Console, is_terminal, report_error, say, write_bytes, write_text
 from netdiag.cli.exit_status import ExitStatus, status_of
-from netdiag.cli.options import ClientProperties, refuse, words
 from netdiag.cli.outputs import Format, Output, outputs_of, write_outputs
 from netdiag.deployment.model.platform import Firewall, Generation, HostKind, PlatformOptions, generation_of
 from netdiag.errors import NetdiagError
@@ -499,7 +498,7 @@ def _choice(select: list[str] | None, ignore: list[str] | None) -> "Choice":
 
 
 def _resolves(given: Sequence[str]) -> dict[str, str]:
-    from netdiag.config.parse import assumed_name
+    from netdiag.config import assumed_name
 
     found: dict[str, str] = {}
     for item in given:

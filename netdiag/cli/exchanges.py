@@ -8,10 +8,7 @@ import typer
 from typer import Argument, Option
 
 from netdiag.app.captures import read_table, table_columns
-from netdiag.cli.command import console_of
-from netdiag.cli.console import Console, say, write_bytes, write_text
-from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.options import (
+from netdiag.cli.command import (
     CaptureBrokers,
     CaptureClients,
     CaptureHost,
@@ -22,7 +19,10 @@ from netdiag.cli.options import (
     Since,
     Until,
     capture_query,
+    console_of,
 )
+from netdiag.cli.console import Console, say, write_bytes, write_text
+from netdiag.cli.exit_status import ExitStatus
 from netdiag.errors import UsageError
 from netdiag.render.exchanges import csv_header, exchange_line
 from netdiag.render.screen import paint

@@ -8,10 +8,9 @@ import typer
 from typer import Argument, Option
 
 from netdiag.app.lab import Lab, open_lab
-from netdiag.cli.command import console_of
+from netdiag.cli.command import console_of, refuse
 from netdiag.cli.console import Console, write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.options import refuse
 from netdiag.errors import NetdiagError
 from netdiag.render.lab import invitation_text, left_text, passed_over_text, step_text, trials_text
 from netdiag.topology.tutorial_lab import Step, namespace_name

@@ -22,10 +22,9 @@ from netdiag.app.playbook import (
     symptom_view,
 )
 from netdiag.app.playbook import diagnose as diagnose_lines
-from netdiag.cli.command import console_of
+from netdiag.cli.command import ClientProperties, EngineHost, console_of
 from netdiag.cli.console import Console, say, write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.options import ClientProperties, EngineHost
 from netdiag.errors import InputError, UsageError
 from netdiag.io.files import read_file, read_stdin
 from netdiag.playbook.document import Playbook

@@ -6,10 +6,9 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from netdiag.cli.command import console_of
+from netdiag.cli.command import EngineHost, console_of, parsed
 from netdiag.cli.console import write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.options import EngineHost, parsed
 
 
 class ProbeFormat(StrEnum):

@@ -6,10 +6,9 @@ import typer
 from typer import Argument
 
 from netdiag.app.rules import all_rules, explain_rule
-from netdiag.cli.command import console_of
+from netdiag.cli.command import console_of, parsed
 from netdiag.cli.console import write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.options import parsed
 from netdiag.render.rule_pages import rule_list, rule_text
 from netdiag.rules.selection import WITHOUT_RULE, known_ids
 

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 import typer
 from typer import Option
 
-from netdiag.cli.command import console_of
+from netdiag.cli.command import EngineHost, FailOn, NoEngine, console_of
 from netdiag.cli.console import Console, is_terminal, say, write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.options import EngineHost, FailOn, NoEngine
 from netdiag.errors import UsageError
 from netdiag.findings import Finding, Severity
 from netdiag.render.screen import Screen

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from netdiag.cli.command import console_of
+from netdiag.cli.command import EngineHost, NoEngine, console_of, parsed
 from netdiag.cli.console import write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.options import EngineHost, NoEngine, parsed
 
 if TYPE_CHECKING:
     from netdiag.topology.graph import Path

@@ -5,10 +5,9 @@ from typing import Annotated
 
 from typer import Argument, Context, Option
 
-from netdiag.cli.command import console_of
+from netdiag.cli.command import EngineHost, console_of, parsed, words
 from netdiag.cli.console import write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.options import EngineHost, parsed, words
 
 
 def wait(

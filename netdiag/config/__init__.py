@@ -1,5 +1,6 @@
 """What a configuration file says, as values; None is what it does not say."""
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import field
 
@@ -58,3 +59,8 @@ class Configuration:
     profiles: tuple[str, ...] | None = None
     env_files: tuple[str, ...] = ()
     facts: Facts = field(default_factory=Facts)
+
+
+def assumed_name(name: str, address: str) -> tuple[str, str]:
+    """A name with the address that resolvers give it, "" for none, as both are compared; ValueError for no address."""
+    return name.strip().lower().rstrip("."), str(ipaddress.ip_address(address.strip())) if address.strip() else ""

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from netdiag.config import ClientAddress, Configuration, ExternalNetwork, Facts
+from netdiag.config import ClientAddress, Configuration, ExternalNetwork, Facts, assumed_name
 from netdiag.errors import UsageError
 from netdiag.findings import FileLocation, Severity
 from netdiag.patterns import regex
@@ -53,11 +53,6 @@ def parse(path: str, data: bytes, known: CheckRule, *, table: Sequence[str] = ()
     if document is None:
         return None
     return _Reader(path, text, tuple(table), known).configuration(document)
-
-
-def assumed_name(name: str, address: str) -> tuple[str, str]:
-    """A name with the address that resolvers give it, "" for none, as both are compared; ValueError for no address."""
-    return name.strip().lower().rstrip("."), str(ipaddress.ip_address(address.strip())) if address.strip() else ""
 
 
 def line_of(text: str, path: Sequence[str], value: str | None = None) -> int | None:

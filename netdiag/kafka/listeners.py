@@ -198,3 +198,20 @@ def _parse_voter(text: str, start: int) -> Voter | MalformedVoter:
         prints = f"Failed to parse host name from entry {text}"
         return MalformedVoter(text=text, start=start, end=end, prints=prints)
     return Voter(node_id=int(number), host=match["host"], port=int(match["port"]), start=start, end=end)
+
+
+def parse_zookeeper_connect(value: str) -> tuple[tuple[str, int], ...]:
+    """The servers of `zookeeper.connect` ("a:2181,b/chroot") as (host, port); invalid ones are left out.
+
+    As in `ConnectStringParser`: the path comes last, the port is 2181 where none is given, IPv6 stands in brackets.
+    """
+    found: dict[tuple[str, int], None] = {}
+    for item in value.partition("/")[0].split(","):
+        text = item.strip()
+        host, colon, port = text.rpartition(":")
+        if not colon or text.endswith("]"):
+            host, port = text, "2181"
+        host = host.removeprefix("[").removesuffix("]")
+        if host and port.isascii() and port.isdecimal() and 0 < int(port[:6]) < 65536:
+            found[(host, int(port))] = None
+    return tuple(found)

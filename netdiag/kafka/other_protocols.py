@@ -180,23 +180,6 @@ class SessionOpening:
         return _framed(struct.pack(">ii", 1, _CLOSE_SESSION))
 
 
-def parse_connect(value: str) -> tuple[tuple[str, int], ...]:
-    """The servers of `zookeeper.connect` ("a:2181,b/chroot") as (host, port); invalid ones are left out.
-
-    As in `ConnectStringParser`: the path comes last, the port is 2181 where none is given, IPv6 stands in brackets.
-    """
-    found: dict[tuple[str, int], None] = {}
-    for item in value.partition("/")[0].split(","):
-        text = item.strip()
-        host, colon, port = text.rpartition(":")
-        if not colon or text.endswith("]"):
-            host, port = text, "2181"
-        host = host.removeprefix("[").removesuffix("]")
-        if host and port.isascii() and port.isdecimal() and 0 < int(port[:6]) < 65536:
-            found[(host, int(port))] = None
-    return tuple(found)
-
-
 def _may_be_ours(data: bytes) -> bool:
     starts = (_VERSION, WORD + b" ", _NOT_SERVING)
     return any(data[: len(start)] == start[: len(data)] for start in starts)

@@ -4,7 +4,8 @@ import struct
 
 import pytest
 
-from netdiag.kafka.other_protocols import Alive, FourLetterWord, NotAlive, SessionOpening, parse_connect
+from netdiag.kafka.listeners import parse_zookeeper_connect
+from netdiag.kafka.other_protocols import Alive, FourLetterWord, NotAlive, SessionOpening
 
 SRVR = (
     b"Zookeeper version: 3.9.3-c26634f34490bb0ea7a09cc51e05ede3b4e320ee, built on 2024-10-17 23:21 UTC\n"
@@ -77,4 +78,4 @@ def test_sessions() -> None:
     ],
 )
 def test_addresses(value: str, expected: tuple[tuple[str, int], ...]) -> None:
-    assert parse_connect(value) == expected
+    assert parse_zookeeper_connect(value) == expected

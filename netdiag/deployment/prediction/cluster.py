@@ -11,8 +11,7 @@ from netdiag.deployment.prediction.connection import connect
 from netdiag.deployment.prediction.sockets import Accepted
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images import redpanda
-from netdiag.kafka.listeners import ListenerEntry, is_loopback
-from netdiag.kafka.other_protocols import parse_connect
+from netdiag.kafka.listeners import ListenerEntry, is_loopback, parse_zookeeper_connect
 
 _VOTERS = "controller.quorum.voters"
 
@@ -71,7 +70,7 @@ def _quorum_hosts(broker: Broker) -> tuple[tuple[int | None, str], ...]:
             servers = config.value("controller.quorum.bootstrap.servers") or ""
             return tuple((None, server.strip().rpartition(":")[0]) for server in servers.split(",") if server.strip())
         case Mode.ZOOKEEPER:
-            return tuple((None, host) for host, _ in parse_connect(config.value("zookeeper.connect") or ""))
+            return tuple((None, host) for host, _ in parse_zookeeper_connect(config.value("zookeeper.connect") or ""))
         case Mode.REDPANDA:
             return tuple((None, host) for host in redpanda.hosts(config.value(redpanda.SEEDS)))
         case Mode.UNDECIDED:

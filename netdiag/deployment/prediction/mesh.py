@@ -26,8 +26,7 @@ from netdiag.deployment.prediction.cluster import advertised_host, cluster_of
 from netdiag.deployment.prediction.connection import connect
 from netdiag.deployment.prediction.sockets import Accepted, ConnectionResult
 from netdiag.kafka.broker_config import Mode
-from netdiag.kafka.listeners import parse_listeners, well_formed
-from netdiag.kafka.other_protocols import parse_connect
+from netdiag.kafka.listeners import parse_listeners, parse_zookeeper_connect, well_formed
 from netdiag.values import dataclass
 
 # The listener is reached; that it wants a secured client is no matter of the network.
@@ -192,7 +191,7 @@ def _member_named(deployment: Deployment, source: Broker, host: str) -> str:
 
 
 def _to_zookeeper(deployment: Deployment, source: Broker) -> Iterator[Edge]:
-    for host, port in parse_connect(source.config.value("zookeeper.connect") or ""):
+    for host, port in parse_zookeeper_connect(source.config.value("zookeeper.connect") or ""):
         target = _member_named(deployment, source, host)
         yield Edge(
             kind=EdgeKind.ZOOKEEPER,
