@@ -80,9 +80,7 @@ FAULTS = (
         "for file in known if file.ended and not _lies(file, seen)",
         "for file in known if file.ended",
     ),
-    _fault(
-        "netdiag/io/helper_container", "if data is not None and data != order.files.get(path):", "if data is not None:"
-    ),
+    _fault("netdiag/io/helper_container", "if Right.ENTER.value not in hello.rights:", "if not hello.rights:"),
     _fault("netdiag/io/kernel", "if way is not None and len(self.ways) < _WAYS_KEPT:", "if way is not None:"),
     _fault("netdiag/io", 'mark=f"netdiag lab {lab} {secrets.token_hex(8)}"', 'mark=f"netdiag lab {lab}"'),
     _fault(
