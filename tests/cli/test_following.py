@@ -60,7 +60,7 @@ def test_once_says_what_was_taken_and_what_it_means(tmp_path: Path) -> None:
     assert stored(out) == expected(caps)
     assert (out / ".checkpoint").stat().st_mode & 0o77 == 0
     other = run("--follow", str(caps), "--out", str(out), "--once", "--lateness", "3")
-    assert (other.exit_code, "was begun with another lateness" in other.stderr) == (2, True), other.output
+    assert (other.exit_code, "was started with another lateness" in other.stderr) == (2, True), other.output
     (out / ".checkpoint" / "settings.json").write_text("{")
     damaged = run(*arguments)
     assert (damaged.exit_code, damaged.stderr.count("\n")) == (3, 2), damaged.output

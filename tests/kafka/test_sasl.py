@@ -209,7 +209,7 @@ def test_a_server_that_signs_wrong_is_not_trusted() -> None:
     [
         (33, ("SCRAM-SHA-512", "GSSAPI"), RefusedBy.MECHANISM, "PLAIN is not enabled, enabled: SCRAM-SHA-512, GSSAPI"),
         (33, (), RefusedBy.MECHANISM, "enabled: none"),
-        (34, (), RefusedBy.NOT_SASL, "wants no SASL"),
+        (34, (), RefusedBy.NOT_SASL, "does not require SASL"),
         (-1, (), RefusedBy.NOT_KAFKA, "UNKNOWN_SERVER_ERROR"),
     ],
 )

@@ -65,10 +65,10 @@ def test_documents_of_any_shape(tmp_path: Path, odd: object) -> None:
         (b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{broken", "does not answer as its API promises"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{", "1 of 99 bytes arrived"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "does not answer as its API promises"),
-        (b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000, "that is no HTTP"),
-        (b"HTTP/9.9 200 OK\r\n\r\n{}", "that is no HTTP"),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000, "its answer is not HTTP"),
+        (b"HTTP/9.9 200 OK\r\n\r\n{}", "its answer is not HTTP"),
         (b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"[" * 200_000, "does not answer as its API promises"),
-        (b"", "it ends the connection without a word"),
+        (b"", "it closes the connection without an answer"),
     ],
 )
 def test_what_is_no_engine(tmp_path: Path, answer: object, says: str) -> None:

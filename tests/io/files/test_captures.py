@@ -89,7 +89,7 @@ def test_what_cannot_be_read_is_said_in_one_line(tmp_path: Path, make: object, m
 
 
 def test_patterns_without_a_match_and_no_paths_are_refused(tmp_path: Path) -> None:
-    for paths, said in (([str(tmp_path / "*.pcap")], "no file matches"), ([], "no capture to read")):
+    for paths, said in (([str(tmp_path / "*.pcap")], "no file matches"), ([], "no captures to read")):
         with pytest.raises(InputError, match=said):
             capture_files(paths)
     with pytest.raises(InputError):

@@ -76,8 +76,8 @@ def test_ports_of_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     [
         ([running()], "nobody", "no container has this name"),
         ([running()], "\x1b[31m", "no container has this name"),
-        ([running(Status="exited", Pid=0)], "broker-1", "it does not run: exited"),
-        ([running(), running() | {"Id": "d" * 64, "Name": "/other"}], "broker-1", "several have this name"),
+        ([running(Status="exited", Pid=0)], "broker-1", "it is not running: exited"),
+        ([running(), running() | {"Id": "d" * 64, "Name": "/other"}], "broker-1", "several containers have this name"),
     ],
 )
 def test_which_one_cannot_be_told(

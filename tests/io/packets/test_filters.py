@@ -44,8 +44,8 @@ def test_what_ethernet_alone_has_takes_nothing_elsewhere() -> None:
         ("--version", "syntax error"),
         ("-w /tmp/x", "syntax error"),
         ("\x1b[31m", "."),
-        ("tcp\0port", "is no filter"),
-        ("tcp or " * 5000 + "tcp", "is no filter"),
+        ("tcp\0port", "is not a filter"),
+        ("tcp or " * 5000 + "tcp", "is not a filter"),
     ],
 )
 def test_what_is_no_filter(text: str, reason: str, scapy: bool, monkeypatch: pytest.MonkeyPatch) -> None:
