@@ -49,7 +49,7 @@ def test_once_says_what_was_taken_and_what_it_means(tmp_path: Path) -> None:
     done = run(*arguments)
     assert done.exit_code in (0, 1), done.output
     assert done.stdout.startswith("batch 1: 1 file, ")
-    assert "is no capture, and is left out" in done.stdout
+    assert "is not a capture, and is left out" in done.stdout
     assert "\x1b" not in done.stdout
     assert "\nexchanges   " in done.stdout
     assert stored(out) == expected(caps)

@@ -108,5 +108,5 @@ def test_short_forms(url: str, expected: str) -> None:
 
 
 def test_another_scheme() -> None:
-    with pytest.raises(InputError, match='"ftp" is no way'):
+    with pytest.raises(InputError, match='"ftp" is not a known scheme'):
         normalised("ftp://h")

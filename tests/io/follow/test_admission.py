@@ -75,7 +75,7 @@ def test_what_is_no_capture_is_told_once_and_what_is_not_finished_waits(tmp_path
     put(tmp_path, "a.pcap", 1)
     again = Admission(str(tmp_path)).plan(Catalogue())
     assert again is not None
-    assert again.notes == ("'notes.txt' is no capture, and is left out",)
+    assert again.notes == ("'notes.txt' is not a capture, and is left out",)
     assert [file.name for file in again.files] == ["a.pcap"]
     put(tmp_path, "c.pcap", 2)
     later = admission.plan(Catalogue().after(again))
@@ -94,7 +94,7 @@ def test_a_late_file_is_taken_counted_and_told(tmp_path: Path) -> None:
     assert "'a-2.pcap' begins 8.1 s before packets that were already analyzed" in str(following.plans[-1].notes)
     tables, whole = memory.tables(), expected(tmp_path)
     (late,) = (row for row in tables["losses"] if "'late'" in row)
-    assert "began 8.1 s before packets that were already analyzed" in late
+    assert "began 8.1 s before what was taken by then" in late
     assert tables["exchanges"] == whole["exchanges"]
 
 

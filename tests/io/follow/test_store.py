@@ -93,7 +93,7 @@ def test_other_settings_other_folders_and_strange_ones_are_refused(tmp_path: Pat
         Store(checkpoint=store.checkpoint, out=tmp_path / "other").begin(settings)
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "dear.txt").write_text("dear")
-    with pytest.raises(UsageError, match="no checkpoint"):
+    with pytest.raises(UsageError, match="not a checkpoint"):
         Store(checkpoint=tmp_path / "letters", out=tmp_path / "other").begin(settings)
     (tmp_path / "fresh").mkdir()
     with pytest.raises(UsageError, match="is not empty"):
