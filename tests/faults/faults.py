@@ -27,11 +27,7 @@ FAULTS = (
         "        config=config,\n        isolated=isolated,\n        baseline=",
     ),
     _fault("netdiag/deployment/model", "host=host[1:-1] if bracketed else host", "host=host"),
-    _fault(
-        "netdiag/app",
-        "if options.write_baseline is not None and not whole.interrupted:",
-        "if options.write_baseline is not None:",
-    ),
+    _fault("netdiag/app", "if options.ignore_comments:", "if not options.ignore_comments:"),
     _fault(
         "netdiag/cli",
         "if any(item.error for item in report.inputs) or (require_all and report.skipped):",
