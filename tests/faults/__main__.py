@@ -18,8 +18,6 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
-
 from tests.bars.measuring import report
 from tests.faults.faults import FAULTS, Fault
 from tests.faults.reach import near_first
@@ -28,6 +26,7 @@ from tests.house.tree import ROOT
 KEPT = ROOT / ".cache" / "faults"
 # So many files at a time: most faults are seen by the first ones.
 PORTIONS = (1, 4, 12)
+_TESTS_FAILED = 1
 _CARGO_FAILED = 101
 
 
@@ -98,53 +97,18 @@ def _of_tests(tree: Path, changed: Path, offset: int) -> Result:
         portion = [str(path.relative_to(tree)) for path in islice(files, size)]
         if not portion:
             break
-        status, failed = _in_a_fork(tree, portion)
-        if status == pytest.ExitCode.TESTS_FAILED and failed:
-            return Result(seen_by=failed)
-        if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-            return Result(wrong=f"pytest: {status!r} {failed}"[:300])
+        words = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not lab and not alone", "--tb=no")
+        environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(
+            [sys.executable, *words, *portion], cwd=tree, env=environment, capture_output=True, text=True, check=False
+        )
+        failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        if done.returncode == _TESTS_FAILED and failed:
+            return Result(seen_by=failed[0].split()[1])
+        # 5: none of these is in that stage
+        if done.returncode not in (0, 5):
+            return Result(wrong=f"pytest: exit {done.returncode}: {' '.join(failed)[:300]}")
     return Result()
-
-
-class _First:
-    """The first test, or file of tests, that fails."""
-
-    def __init__(self) -> None:
-        self.failed = ""
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.failed = self.failed or (report.nodeid if report.failed else "")
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        self.failed = self.failed or (report.nodeid if report.failed else "")
-
-
-def _in_a_fork(tree: Path, portion: list[str]) -> tuple[int, str]:
-    """How pytest ended, and what failed first; in a fork of this process, which has loaded pytest already."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        told = str(int(pytest.ExitCode.INTERNAL_ERROR))
-        try:
-            nothing = os.open(os.devnull, os.O_RDWR)
-            for descriptor in (0, 1, 2):
-                os.dup2(nothing, descriptor)
-            os.chdir(tree)
-            os.environ["PYTHONPATH"] = sys.path[0] = str(tree)
-            sys.dont_write_bytecode = True
-            for name in [name for name in sys.modules if name.partition(".")[0] in ("netdiag", "tests")]:
-                del sys.modules[name]
-            first = _First()
-            words = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not lab and not alone", "--tb=no", *portion]
-            told = f"{int(pytest.main(words, plugins=[first]))} {first.failed}"
-        finally:
-            os.write(writing, told.encode())
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as pipe:
-        status, _, failed = pipe.read().partition(" ")
-    os.waitpid(child, 0)
-    return int(status), failed
 
 
 def _of_crates(tree: Path) -> Result:
