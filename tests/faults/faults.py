@@ -183,11 +183,6 @@ FAULTS = (
         "if chart.nodes > MOST_NODES and len(chart.edges) > MOST_EDGES:",
     ),
     _fault("netdiag/rules", "if length > unwanted.get(name, -1)", "if length >= unwanted.get(name, -1)"),
-    _fault(
-        "netdiag/rules",
-        "self.comment.first_line <= place.line <= self.comment.last_line",
-        "self.comment.first_line == place.line",
-    ),
     _fault("netdiag/rules/compose", 'CODES = frozenset({"deprecated"})', 'CODES = frozenset({"obsolete"})'),
     _fault("netdiag/rules/declared", 'for kind in ("any", address):', "for kind in (address,):"),
     _fault("netdiag/rules/declared", "if clash and {clash[0].name, member.name} & brokers:", "if clash:"),
