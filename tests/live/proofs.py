@@ -25,7 +25,7 @@ NOT_PRINTED = {
 }
 # Rules that predict no message of a broker, and no failure that a client of the lab can show.
 NOT_PROVEN = {
-    "ambiguous-name": "takes two projects on one network; tests/live/test_two_projects.py starts them, kcat asks 50 times",
+    "ambiguous-name": "takes two projects on one network, which tests/live/test_two_projects.py starts",
     "broker-assumed": "a note about what netdiag does not know",
     "duplicate-advertised-endpoint": "the second broker exits, unless both register at the same moment; both happen",
     "image-env-duplicate": "nothing fails: one of the values counts, which the tests compare with Compose",
