@@ -26,9 +26,9 @@ def test_a_pasted_line_leads_to_the_cause(folder: Path) -> None:
     for part in (
         "cannot-bind",
         "proven",
-        "1.2.3.4 is an address of another machine",
+        "no network gives this container the address 1.2.3.4",
         "compose.yml:8",
-        "Bind the listener",
+        "bind all addresses: EXTERNAL://0.0.0.0:9092",
     ):
         assert part in text
 

@@ -70,7 +70,7 @@ def test_inside_the_network_names_resolve(vantage: Vantage) -> None:
 
 def test_a_name_goes_away_with_its_container() -> None:
     assert resolved(C, "broker-1", "broker-1") == unresolved(
-        Mechanism.NAME_OF_STOPPED, 'the container named "broker-1" is not running'
+        Mechanism.NAME_OF_STOPPED, 'the container named "broker-1" is not running', "broker-1"
     )
 
 

@@ -29,7 +29,7 @@ def stack(lab: Lab) -> Iterator[Stack]:
 
 
 def asked(stack: Stack) -> list[str]:
-    words = ["check-listeners", "--live", *map(str, stack.files), "-p", stack.project]
+    words = ["check-listeners", "--live", "--all-vantages", *map(str, stack.files), "-p", stack.project]
     return [*words, "--host", stack.engine.docker_host, "--format", "json"]
 
 
