@@ -4,7 +4,7 @@ from netdiag.app.progress import SILENT, Listener
 from netdiag.deployment.model.cause import Cause
 from netdiag.deployment.model.contact import Address
 from netdiag.io.network.failed_connections import explain_proof
-from netdiag.io.network.resolver import read_hosts_file
+from netdiag.io.network.name_service import read_hosts_file
 from netdiag.io.topology import read_topology
 from netdiag.topology.graph import Path, Topology
 from netdiag.topology.path.attempts import Proof

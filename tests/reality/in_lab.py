@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 
 from netdiag.io.kernel.netns import Namespace, open_namespace
-from netdiag.io.network.resolver import Resolved, Resolver, read_hosts_file, read_name_service
+from netdiag.io.network.name_service import read_hosts_file, read_name_service
+from netdiag.io.network.resolver import Resolved, Resolver
 from netdiag.io.network.traced_connection import prove
 from netdiag.io.topology import read_topology
 from netdiag.linux.netns import NamedNamespace, ProcessNamespace

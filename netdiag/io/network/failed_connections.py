@@ -25,7 +25,7 @@ from netdiag.io.kernel.namespaces import enter
 from netdiag.io.kernel.netlink import NETFILTER, Channel
 from netdiag.io.kernel.netns import Namespace
 from netdiag.io.kernel.packet_filter import read_counters, read_policies
-from netdiag.io.network.resolver import read_hosts_file
+from netdiag.io.network.name_service import read_hosts_file
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
 from netdiag.linux.ruleset import RuleAddress, Ruleset
 from netdiag.topology.causes.failed_connection import FailedConnection

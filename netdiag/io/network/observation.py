@@ -24,8 +24,9 @@ from netdiag.io.network.client_handshake import Speaker
 from netdiag.io.network.client_identity import Client
 from netdiag.io.network.connection import Target
 from netdiag.io.network.limits import many_sockets
+from netdiag.io.network.name_service import read_name_service
 from netdiag.io.network.prober import Place, Prober
-from netdiag.io.network.resolver import Resolver, read_name_service
+from netdiag.io.network.resolver import Resolver
 from netdiag.kafka.other_protocols import Alive, FourLetterWord, NotAlive, SessionOpening
 from netdiag.kafka.security import WARN_DAYS, ListenerSecurity, SpokenProtocol
 from netdiag.values import dataclass

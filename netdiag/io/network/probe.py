@@ -27,9 +27,10 @@ from netdiag.io.network.client_handshake import Speaker, TrustedAsItIs
 from netdiag.io.network.client_identity import Client
 from netdiag.io.network.connection import Line, Target, TlsBroken, connect, connect_failure
 from netdiag.io.network.limits import Allowance, many_sockets
+from netdiag.io.network.name_service import read_name_service
 from netdiag.io.network.other_protocols import identify, plaintext_instead
 from netdiag.io.network.prober import Place, furthest
-from netdiag.io.network.resolver import Resolved, Resolver, read_name_service
+from netdiag.io.network.resolver import Resolved, Resolver
 from netdiag.kafka.conversation import Conversation, Coordinator, CoordinatorConversation, NoCoordinator
 from netdiag.kafka.questions import ApiVersion, Event
 from netdiag.kafka.questions import ApiVersionsReceived as Versions

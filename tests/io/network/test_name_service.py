@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from netdiag.io.kernel.netns import Namespace
-from netdiag.io.network.resolver import (
-    LARGEST_FILE,
+from netdiag.io.network.name_service import (
+    LARGEST,
     ForeignText,
     Unreadable,
     read_below,
@@ -110,11 +110,11 @@ def test_neither_folders_nor_devices(root: int, tmp_path: Path) -> None:
 
 
 def test_only_small_files(root: int, tmp_path: Path) -> None:
-    (tmp_path / "etc/hosts").write_bytes(b"x" * LARGEST_FILE)
+    (tmp_path / "etc/hosts").write_bytes(b"x" * LARGEST)
     found = read_below(root, "etc/hosts")
     assert isinstance(found, ForeignText)
-    assert len(found.text) == LARGEST_FILE
-    (tmp_path / "etc/hosts").write_bytes(b"x" * (LARGEST_FILE + 1))
+    assert len(found.text) == LARGEST
+    (tmp_path / "etc/hosts").write_bytes(b"x" * (LARGEST + 1))
     assert read_below(root, "etc/hosts") == Unreadable(because="/etc/hosts: larger than 64 KiB")
 
 

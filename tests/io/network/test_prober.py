@@ -10,8 +10,9 @@ import pytest
 
 from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Reason, Unknown
 from netdiag.io.kernel.netns import open_namespace
+from netdiag.io.network.name_service import NameService
 from netdiag.io.network.prober import Place, Prober
-from netdiag.io.network.resolver import NameService, Resolver
+from netdiag.io.network.resolver import Resolver
 from netdiag.linux.netns import OwnNamespace
 from netdiag.linux.resolver import ResolvConf, parse_hosts
 from tests.io.network import hostile

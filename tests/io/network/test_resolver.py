@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from netdiag.io.kernel.netns import Namespace, open_namespace
-from netdiag.io.network.resolver import NameService, Resolved, Resolver, Unresolved
+from netdiag.io.network.name_service import NameService
+from netdiag.io.network.resolver import Resolved, Resolver, Unresolved
 from netdiag.linux.netns import NamedNamespace, OwnNamespace
 from netdiag.linux.resolver import parse_hosts, parse_resolv_conf
 from tests.io.namespaces import FAR, NOBODY, SWALLOWED, joined_namespaces
