@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from netdiag.engine.container import PROJECT_LABEL
 from tests.live.topology_scene import ADDRESSES, BRIDGE, GATEWAY, MACS, PORT, Scene
 
 Cause = Callable[[Scene], None]
@@ -51,6 +52,13 @@ def _icc_off(scene: Scene) -> None:
 def _loopback_only(scene: Scene) -> None:
     scene.end(scene.servers["kafka-1"])
     scene.listen("kafka-1", PORT, "127.0.0.1", name="java")
+
+
+def _shared_name(scene: Scene) -> None:
+    for name in ("kafka-1", "kafka-2"):
+        container = scene.containers[name]
+        named = replace(container.networks[0], aliases=(name, "kafka"))
+        scene.containers[name] = replace(container, labels={PROJECT_LABEL: f"of-{name}"}, networks=(named,))
 
 
 def _lost(scene: Scene) -> None:
@@ -216,5 +224,11 @@ CASES: tuple[TopologyCase, ...] = (
         defect="the published listener bound to 127.0.0.1",
         cause=_loopback_only,
         says="127.0.0.1",
+    ),
+    TopologyCase(
+        rule="topology-ambiguous-name",
+        defect="containers of two projects with the alias kafka on one network",
+        cause=_shared_name,
+        says="kafka-2 of project of-kafka-2",
     ),
 )
