@@ -11,6 +11,7 @@ Sources: ip-netns(8), mount_namespaces(7), linux/nsfs.h.
 """
 
 import ctypes
+import dataclasses
 import fcntl
 import json
 import os
@@ -22,7 +23,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from enum import Enum
 from pathlib import Path
 from typing import Any, assert_never
@@ -51,6 +52,7 @@ from netdiag.topology.tutorial_lab import (
     Trial,
     namespace_name,
 )
+from netdiag.values import dataclass
 
 VERSION = 1
 RUN = "/run"
@@ -60,7 +62,7 @@ _PATIENCE, _PAUSE = 20.0, 0.05
 _VANISHINGS = 1000
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True)
 class OwnedDevice:
     """A device by the number that it was given; `marked` once it bears the lab's mark."""
 
@@ -70,7 +72,7 @@ class OwnedDevice:
     marked: bool = False
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True)
 class State:
     """A lab: its namespaces with their inodes (None before they have one), its devices, the steps that are done.
 

@@ -116,7 +116,7 @@ def test_start() -> None:
     found = failing(shop(), "client", "gone", 9094)
     gone = next(one for one in found.topology.containers.values() if one.name == "gone")
     remedy = remedies.start(found, gone, 9094)
-    assert (remedy.text, remedy.port) == ("start gone", 9094)
+    assert (remedy.text, remedy.port) == ("start gone; its log says why it ended", 9094)
     assert remedy.destination.startswith("172.20.")
 
 

@@ -5,9 +5,10 @@ them to what uses them. What says only which header the next condition reads (`m
 left out, as nft does.
 """
 
+import dataclasses
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from ipaddress import IPv4Address, summarize_address_range
 
 from netdiag.linux.nftables.datatypes import (
@@ -31,6 +32,7 @@ from netdiag.linux.nftables.messages import reject_kind
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import ElementSet, Expression
 from netdiag.linux.xtables.structs import prefix_length
+from netdiag.values import dataclass
 
 Fields = Mapping[str, Detail]
 
@@ -422,7 +424,7 @@ def nft_text(
     return " ".join([*words, f'comment "{comment}"'] if comment else words)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True)
 class _Writer:
     family: str
     sets: dict[str, ElementSet]

@@ -169,7 +169,9 @@ def _owners(topology: Topology, netns: int) -> tuple[Container, ...]:
 
 def _endpoints(topology: Topology, view: NetworkView) -> Iterator[tuple[Container, EndpointSettings]]:
     for member in view.members:
-        container = topology.containers[member.container]
+        container = topology.containers.get(member.container)
+        if container is None:
+            continue
         for endpoint in container.networks:
             if _is_on(endpoint, view) and endpoint.addresses:
                 yield container, endpoint
