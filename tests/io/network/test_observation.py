@@ -333,7 +333,8 @@ def test_its_own_hosts_file_is_used(pair: Pair) -> None:
 
 @black_hole
 @pytest.mark.alone
-def test_a_black_hole_among_the_addresses_of_a_name_costs_a_head_start_only(pair: Pair) -> None:
+def test_a_black_hole_among_the_addresses_of_a_name_costs_one_step(pair: Pair) -> None:
+    # Every address of a name is asked, because others than the first answer may be met there.
     folder = Path("/etc/netns", pair.near)
     broker = ScriptedBroker(node_id=1, brokers=[])
     folder.mkdir(parents=True)
@@ -348,7 +349,7 @@ def test_a_black_hole_among_the_addresses_of_a_name_costs_a_head_start_only(pair
         (folder / "hosts").unlink()
         folder.rmdir()
     assert words(observed) == ["ok"]
-    assert taken < 2
+    assert taken < 4 + 2
 
 
 def vantage(member: str, entrance: NamespaceId) -> LiveVantage:

@@ -181,7 +181,7 @@ def test_a_schema_that_cannot_be() -> None:
 
 
 def test_no_path_is_an_error() -> None:
-    with pytest.raises(InputError, match="there is no capture"):
+    with pytest.raises(InputError, match="there are no captures to read"):
         CaptureReader({}, struct_of(table("exchanges")))
 
 
