@@ -188,6 +188,7 @@ class LiveCheck:
 
     def _look(self, item: Input, seen: "Live", declared: "_Declared | None") -> Look:
         """All that can be seen of one input."""
+        from netdiag.io.engine.live_deployment import read_peers
         from netdiag.io.network.client_identity import read_client
         from netdiag.io.network.observation import observe
 
@@ -218,6 +219,7 @@ class LiveCheck:
             addresses=addresses,
             cells=seen_cells(observed.cells),
             names=observed.names,
+            peers=read_peers(seen),
             mesh=observed.mesh,
             not_taken=tuple(_not_taken(each, seen, live.argv) for each in skipped),
             notes=observed.notes,
@@ -233,7 +235,8 @@ def judged(look: Look, deployment: Deployment | None = None, explain: Explain = 
         return unread(item, NetdiagError(failure.message, where=failure.where, hint=failure.hint))
     deployment = deployment or deployment_of(look)
     seen = look.observed()
-    deployment = replace(deployment, relays=deployment.relays + observed_relays(deployment, look.vantages, seen))
+    relays = observed_relays(deployment, look.vantages, seen, look.peers)
+    deployment = replace(deployment, relays=deployment.relays + relays)
     view = LiveView(
         deployment=deployment,
         stopped=look.stopped,

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from netdiag.app.check import targets_of
 from netdiag.app.configuration import CheckOptions
 from netdiag.app.progress import SILENT, Listener
-from netdiag.deployment.model.contact import Address, Answered, Failed, Unknown
+from netdiag.deployment.model.contact import Address, Ambiguous, Answered, Contact, Failed, Unknown
 from netdiag.deployment.model.vantage import VantageKind, bootstraps
-from netdiag.deployment.model.verdict import Cell, Verdict, Word
+from netdiag.deployment.model.verdict import Verdict, Word
+from netdiag.deployment.observation.identification import identified
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.engine.container import Container, Status
 from netdiag.errors import InputError, UsageError
@@ -87,7 +88,8 @@ class WaitResult:
 def wait(options: WaitOptions, listener: Listener = SILENT) -> WaitResult:
     """Wait until nothing is lacking, or nothing but what cannot be seen from here, or the time is up.
 
-    EngineError when the engine cannot be asked, InputError or UsageError for files that cannot be used.
+    EngineError when the engine cannot be asked, InputError or UsageError for files that cannot be used, or from which
+    several projects were started.
     """
     require_live("wait")
     from netdiag.io.network.client_identity import read_client
@@ -171,7 +173,7 @@ def _round(
 ) -> tuple[Lack, ...]:
     """What is lacking now."""
     from netdiag.io.engine.live_deployment import read_live
-    from netdiag.io.network.observation import observe
+    from netdiag.io.network.observation import ask_for_topics, observe
 
     try:
         seen = read_live(host=host, project=project.name, compose_file=project.file)
@@ -188,14 +190,27 @@ def _round(
             taken[vantage.vantage.label] = vantage
             wanted[vantage.vantage.label] = need.addresses
     addresses = tuple(dict.fromkeys(one for need in needs for one in need.addresses))
-    observed = observe(tuple(taken.values()), addresses, timeout=step, client=client, topics=True)
+    observed = observe(tuple(taken.values()), addresses, timeout=step, client=client)
     lacking += (
         Lack(client=one.vantage.member or DOCKER_HOST, because=f"cannot be entered: {one.because}", unseen=True)
         for one in observed.skipped
     )
-    for cell in observed.cells:
-        if cell.bootstrap in wanted[cell.vantage]:
-            lacking += _failing(taken[cell.vantage].vantage.member or DOCKER_HOST, cell)
+    vantages = [each.vantage for each in taken.values()]
+    deployment = seen.deployment.with_down(seen.stopped)
+    asked: set[str | None] = set()
+    for cell in identified(deployment, vantages, observed.cells, observed.names):
+        assert cell.observed is not None
+        if cell.bootstrap not in wanted[cell.vantage]:
+            continue
+        who = taken[cell.vantage].vantage.member or DOCKER_HOST
+        if not cell.observed.usable:
+            lacking.append(Lack(client=who, because=f"{cell.bootstrap}: {_reason(cell.observed)}"))
+        bootstrap = cell.observed.bootstrap
+        # All brokers of a cluster say the same of its topics.
+        if isinstance(bootstrap, Answered) and not bootstrap.foreign and bootstrap.cluster_id not in asked:
+            asked.add(bootstrap.cluster_id)
+            topics = ask_for_topics(taken[cell.vantage], cell.bootstrap, timeout=step, client=client)
+            lacking += _leaderless(who, cell.bootstrap, topics)
     return tuple(lacking)
 
 
@@ -239,17 +254,11 @@ def _state(container: Container) -> str:
     return f"its container has exited with {container.state.exit_code}"
 
 
-def _failing(client: str, cell: Cell) -> Iterator[Lack]:
-    assert cell.observed is not None
-    if not cell.observed.usable:
-        yield Lack(client=client, because=f"{cell.bootstrap}: {_reason(cell.observed)}")
-    elif isinstance(cell.observed.bootstrap, Answered) and cell.observed.bootstrap.leaderless:
-        yield Lack(client=client, because=f"{cell.bootstrap}: {_leaderless(cell.observed.bootstrap.leaderless)}")
-
-
 def _reason(verdict: Verdict) -> str:
     match verdict.bootstrap:
-        case Failed(because=because) | Unknown(because=because):
+        case Failed(because=because) | Unknown(because=because) | Ambiguous(because=because):
+            return because
+        case Answered(foreign=True, because=because):
             return because
     failed = [one for one in verdict.endpoints if one.outcome != Word.OK]
     if not failed:
@@ -260,7 +269,14 @@ def _reason(verdict: Verdict) -> str:
     return f"broker {first.endpoint.node_id} at {first.endpoint.address}: {why}{more}"
 
 
-def _leaderless(topics: Sequence[str]) -> str:
+def _leaderless(client: str, address: Address, contact: Contact) -> Iterator[Lack]:
+    if not isinstance(contact, Answered):
+        yield Lack(client=client, because=f"{address}: cannot tell which topics have leaders: {contact.because}")
+    elif contact.leaderless:
+        yield Lack(client=client, because=f"{address}: {_without_leader(contact.leaderless)}")
+
+
+def _without_leader(topics: Sequence[str]) -> str:
     more = f" and {len(topics) - _TOPICS_SHOWN} more" if len(topics) > _TOPICS_SHOWN else ""
     plural = "s" if len(topics) > 1 else ""
     return f"no leader for topic{plural} {', '.join(topics[:_TOPICS_SHOWN])}{more}"

@@ -9,11 +9,13 @@
         send(conversation.bytes_to_send())
     conversation.outcome                                   # Answered | Failed
 
-It asks, one question at a time: ApiVersions, Metadata (of no topic, or with `topics` of all), DescribeCluster where it
-is offered, and "who are you?" (see `questions`). `waiting_for` says which answer is due. Whatever the endpoint sends
+It asks, one question at a time: ApiVersions, Metadata (of no topic), DescribeCluster where it is offered, and "who are
+you?" (see `questions`). With `topics`, it asks Metadata of all topics and nothing else, and reads an answer as large as
+a cluster of 200,000 partitions gives. `waiting_for` says which answer is due. Whatever the endpoint sends
 ends in an `Answered` or a `Failed`, never in an exception: what an endpoint does wrong is an observation. Once Metadata
 is answered the outcome is `Answered`, and what could not be learned after it is unknown with a reason. Wrong use raises
-`LocalProtocolError`. Memory is bounded by `LARGEST_ANSWER` and `MOST_VALUES`; texts are kept as they came, control
+`LocalProtocolError`. Memory is bounded by `LARGEST_ANSWER` and `MOST_VALUES` (`LARGEST_TOPICS` and
+`MOST_TOPIC_VALUES`); texts are kept as they came, control
 characters too, but cut to `questions.LONGEST_TEXT` characters.
 
 `CoordinatorConversation` is driven in the same way. It asks which broker coordinates a consumer group, without creating
@@ -61,6 +63,8 @@ from netdiag.values import dataclass
 
 LARGEST_ANSWER = 1 << 20
 MOST_VALUES = 50_000
+LARGEST_TOPICS = 1 << 24
+MOST_TOPIC_VALUES = 3_000_000
 ORDER = tuple(Step)
 FIRST_CORRELATION_ID = 0x6E64_0001
 """High, so that neither zeros nor small numbers of another protocol pass for the answer."""
@@ -86,9 +90,9 @@ class Conversation:
         self._topics = topics
         self._client_id = client_id
         self._client_version = client_version
-        self._wants = frozenset(wants) | {Step.API_VERSIONS}
+        self._wants = (frozenset({Step.METADATA}) if topics else frozenset(wants)) | {Step.API_VERSIONS}
         self._expected_node_id = expected_node_id
-        self._frames = FrameSplitter(LARGEST_ANSWER)
+        self._frames = FrameSplitter(LARGEST_TOPICS if topics else LARGEST_ANSWER)
         self._correlation_id = FIRST_CORRELATION_ID - 1
         self._asked = b""
         self._asked_version = 0
@@ -197,7 +201,8 @@ class Conversation:
         if step is Step.API_VERSIONS and frame[4:6] == UNSUPPORTED_VERSION.to_bytes(2, "big"):
             self._versions_unsupported(frame)
             return
-        response = decode_response(frame, questions.API_KEYS[step], self._asked_version, max_values=MOST_VALUES)
+        most = MOST_TOPIC_VALUES if self._topics else MOST_VALUES
+        response = decode_response(frame, questions.API_KEYS[step], self._asked_version, max_values=most)
         match step:
             case Step.API_VERSIONS:
                 self._take_api_versions(response)

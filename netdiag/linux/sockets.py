@@ -1,4 +1,4 @@
-"""Listening sockets, as `/proc/PID/net/tcp` and inet_diag list them.
+"""Sockets that listen or have connected, as `/proc/PID/net/tcp` and inet_diag list them.
 
 Sources: Documentation/networking/proc_net_tcp.rst, sock_diag(7), linux/inet_diag.h.
 """
@@ -13,6 +13,9 @@ from netdiag.linux.netlink.messages import Malformed, MessageType, attributes, i
 from netdiag.values import dataclass
 
 _PROC_LISTEN = "0A"
+# Established, or ending; of one that has ended, the side that closed first keeps a trace for a minute (TIME_WAIT).
+_PROC_CONNECTED = frozenset({"01", "04", "05", "06", "08", "09", "0B"})
+_MOST_PEERS = 1000
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -34,6 +37,14 @@ class ListeningSocket:
         address = ipaddress.ip_address(self.address)
         mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
         return (mapped or address).is_loopback
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Peer:
+    """An address to which a namespace has connected."""
+
+    address: str
+    port: int
 
 
 class Protocol(Enum):
@@ -69,6 +80,23 @@ class Listener:
 def parse_listening(table: str) -> tuple[ListeningSocket, ...]:
     """The listening sockets of one table; lines of another shape are passed over."""
     return tuple(_listening(table))
+
+
+def parse_peers(*tables: str) -> tuple[Peer, ...]:
+    """Whom the programs of a namespace have connected to, by its tables; not who has connected to their ports."""
+    listening = {one.port for table in tables for one in _listening(table)}
+    found: set[Peer] = set()
+    for line in (line for table in tables for line in table.splitlines()[1:]):
+        fields = line.split()
+        if len(fields) < 4 or fields[3] not in _PROC_CONNECTED:
+            continue
+        try:
+            address, _, port = fields[2].partition(":")
+            if int(fields[1].partition(":")[2], 16) not in listening and len(found) < _MOST_PEERS:
+                found.add(Peer(address=_address(address), port=int(port, 16)))
+        except ValueError:
+            continue
+    return tuple(sorted(found))
 
 
 def _listening(table: str) -> Iterator[ListeningSocket]:

@@ -1,6 +1,7 @@
 """Waiting for clients: which clients and addresses count, what is lacking, and when waiting ends."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,11 @@ import pytest
 
 from netdiag.app.configuration import CheckOptions
 from netdiag.app.wait import WaitOptions, WaitResult, wait
-from netdiag.deployment.model.contact import Address, Answered, Failed, NodeEndpoint, Reason
+from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason
 from netdiag.deployment.model.verdict import Cell, judge
 from netdiag.deployment.observation.live_view import (
     LiveVantage,
+    SeenName,
     SkippedVantage,
     container_vantages,
     docker_host_vantage,
@@ -71,6 +73,9 @@ class Engine:
         self.rounds = list(rounds)
         self.asked: list[tuple[str, str]] = []
         self.enterable = True
+        self.names: tuple[SeenName, ...] = ()
+        self.topics: Contact | None = None
+        self.topics_asked: list[tuple[str, str]] = []
 
     def read_live(self, **_: object) -> Live:
         """The containers of this round."""
@@ -89,8 +94,7 @@ class Engine:
 
     def observe(self, vantages: Sequence[LiveVantage], addresses: Sequence[Address], **words: Any) -> Observed:
         """Every address gives the contact of this round."""
-        assert words["topics"] is True
-        contact = self.rounds[0][1]
+        contact = self.contact = self.rounds[0][1]
         if len(self.rounds) > 1:
             self.rounds.pop(0)
         self.asked += [(each.vantage.label, str(address)) for each in vantages for address in addresses]
@@ -99,7 +103,12 @@ class Engine:
             return Observed(cells=(), skipped=tuple(skipped))
         verdict = judge(contact, lambda _: contact)
         cells = (Cell(vantage=v.vantage.label, bootstrap=a, observed=verdict) for v in vantages for a in addresses)
-        return Observed(cells=tuple(cells))
+        return Observed(cells=tuple(cells), names=self.names)
+
+    def ask_for_topics(self, vantage: LiveVantage, address: Address, **_: Any) -> Contact:
+        """What all topics are asked for, in the same round."""
+        self.topics_asked.append((vantage.vantage.label, str(address)))
+        return self.topics or self.contact
 
 
 @pytest.fixture(autouse=True)
@@ -114,6 +123,7 @@ def waited(engine: Engine, monkeypatch: pytest.MonkeyPatch, **words: Any) -> Wai
     """How waiting ends with this engine."""
     monkeypatch.setattr(live_deployment, "read_live", engine.read_live)
     monkeypatch.setattr(observation, "observe", engine.observe)
+    monkeypatch.setattr(observation, "ask_for_topics", engine.ask_for_topics)
     return wait(WaitOptions(check=CheckOptions(isolated=True), **{"timeout": 5.0, **words}))
 
 
@@ -185,6 +195,39 @@ def test_without_clients_the_published_ports_are_tried_from_the_docker_host(monk
     path.write_text(FILE.partition("  app:")[0].replace('    ports: ["9092:9092"]\n', ""), encoding="utf-8")
     with pytest.raises(InputError, match="declares no Kafka client, and publishes no Kafka listener"):
         waited(engine, monkeypatch)
+
+
+def test_topics_are_asked_for_once_in_each_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine([(BOTH, READY)])
+    waited(engine, monkeypatch, bootstraps=(LOCAL,))
+    assert engine.topics_asked == [("container app", "kafka:9092")]
+
+
+def test_topics_that_cannot_be_read_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine([(BOTH, READY)])
+    engine.topics = Failed(reason=Reason.NOT_KAFKA, because="its answer is too large")
+    result = waited(engine, monkeypatch, timeout=0.01)
+    said = "app: kafka:9092: cannot tell which topics have leaders: its answer is too large"
+    assert [str(one) for one in result.lacking] == [said]
+
+
+def test_a_name_of_two_brokers_is_lacking(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = parse_container(
+        {
+            "Id": "f" * 12,
+            "Name": "/other-kafka-1",
+            "Config": {"Image": "apache/kafka:3.9.1", "Labels": {"com.docker.compose.project": "other"}},
+            "State": {"Status": "running", "Pid": 8},
+            "NetworkSettings": {"Networks": {"shop_default": {"NetworkID": "n", "IPAddress": "172.18.0.9"}}},
+        }
+    )
+    engine = Engine([((*BOTH, other), READY)])
+    met = (replace(READY, ip="172.18.0.2"), Answered(node_id=1, cluster_id="d", ip="172.18.0.9"))
+    engine.names = (SeenName(vantage="container app", address=KAFKA, contacts=met),)
+    result = waited(engine, monkeypatch, timeout=0.01)
+    (lack,) = result.lacking
+    assert '"kafka" leads to' in lack.because
+    assert not result.unseen
 
 
 def test_addresses_for_the_docker_host_are_tried_too(monkeypatch: pytest.MonkeyPatch) -> None:

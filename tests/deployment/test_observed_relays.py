@@ -1,5 +1,8 @@
 """Relays that nobody declares are known by the broker that answers through them."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from netdiag.deployment.model.contact import Address, Answered, NodeEndpoint
@@ -7,6 +10,7 @@ from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.model.verdict import Cell, Verdict, Word
 from netdiag.deployment.observation.observed_relays import observed_relays
+from netdiag.linux.sockets import Peer
 from tests.deployment.stacks import deployment_of
 
 STACK = """\
@@ -44,9 +48,10 @@ def cell(vantage: Vantage, bootstrap: str, told: str, node: int = 1, cluster: st
     )
 
 
-def seen(*cells: Cell, deployment: Deployment | None = None) -> list[str]:
-    found = observed_relays(deployment or deployment_of(STACK), (HOST, APP), cells)
-    return [f"{one}:{one.port} > {one.targets[0].address} in {one.through}" for one in found]
+def seen(*cells: Cell, deployment: Deployment | None = None, peers: Sequence[tuple[str, int]] = ()) -> list[str]:
+    connected = {"app": tuple(Peer(address=address, port=port) for address, port in peers)}
+    found = observed_relays(deployment or deployment_of(STACK), (HOST, APP), cells, connected)
+    return [f"{one}:{one.port} > {', '.join(str(t.address) for t in one.targets)} in {one.through}" for one in found]
 
 
 @pytest.mark.parametrize(
@@ -72,6 +77,46 @@ def test_answers_of_two_listeners_at_one_port_tell_nothing() -> None:
     first, second = (cell(APP, "localhost:9092", told) for told in ("kafka:29092", "localhost:9093"))
     assert seen(first, second) == []
     assert seen(second, first, second) == []
+
+
+def addressed(deployment: Deployment, **addresses: str) -> Deployment:
+    """As it runs: brokers have addresses."""
+    brokers = tuple(
+        replace(
+            broker,
+            member=replace(
+                broker.member,
+                attachments=tuple(replace(a, addresses=(addresses[broker.name],)) for a in broker.member.attachments),
+            ),
+        )
+        for broker in deployment.brokers
+    )
+    return replace(deployment, brokers=brokers)
+
+
+def test_the_connections_of_a_relay_tell_its_target() -> None:
+    running = addressed(deployment_of(STACK), kafka="172.18.0.2")
+    elsewhere, unsaid = cell(APP, "localhost:9092", "elsewhere:9092"), cell(APP, "localhost:9092", "kafka:29092")
+    assert seen(elsewhere, deployment=running) == []
+    assert seen(elsewhere, deployment=running, peers=[("172.18.0.2", 9092)]) == ["a relay in app:9092 > kafka:9092 in "]
+    # Both tell: the answer chooses among the connections.
+    both = [("172.18.0.2", 9092), ("172.18.0.2", 29092), ("172.18.0.9", 5432)]
+    assert seen(unsaid, deployment=running, peers=both) == ["a relay in app:9092 > kafka:29092 in "]
+    assert seen(elsewhere, deployment=running, peers=both) == []
+
+
+def test_a_relay_that_divides_its_connections_has_several_targets() -> None:
+    again = STACK.partition("  kafka:")[2].partition("  app:")[0].replace("BROKER_ID: 1", "BROKER_ID: 2")
+    two = STACK.replace(
+        "  app:", "  second:" + again.replace("9093:", "9094:").replace("//kafka", "//second") + "  app:"
+    )
+    running = addressed(deployment_of(two), kafka="172.18.0.2", second="172.18.0.3")
+    first, other = (cell(APP, "localhost:9092", "away:1", node=node) for node in (1, 2))
+    answered = other.observed.bootstrap if other.observed else None
+    assert isinstance(answered, Answered)
+    second = replace(other, observed=Verdict(word=Word.ADVERTISED, bootstrap=replace(answered, node_id=2)))
+    peers = [("172.18.0.2", 9092), ("172.18.0.3", 9092)]
+    assert seen(first, second, deployment=running, peers=peers) == ["a relay in app:9092 > kafka:9092, second:9092 in "]
 
 
 def test_another_cluster_with_the_same_addresses_is_none_of_ours() -> None:

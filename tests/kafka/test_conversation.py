@@ -158,13 +158,25 @@ def test_all_topics_are_asked_for_where_their_leaders_matter() -> None:
             Answers(body=KAFKA_4),
             Asks(api_key=3, api_version=13, body={"topics": None, "allow_auto_topic_creation": False}),
             Answers(body={**METADATA, "topics": topics}),
-            Asks(api_key=60, api_version=2),
-            Answers(body=CLUSTER),
-            Asks(api_key=32, api_version=4),
-            Answers(body=settings_of(1)),
         ),
     )
     assert answered(events).leaderless == ("abandoned", "half-served")
+
+
+def test_an_answer_about_4000_partitions_is_read() -> None:
+    three = {"replica_nodes": (1, 2, 3), "isr_nodes": (1, 2, 3)}
+    partitions = [{"error_code": 0, "partition_index": n, "leader_id": n and 1, **three} for n in range(4000)]
+    partitions[-1]["leader_id"] = -1
+    events = play(
+        Conversation(topics=True),
+        (
+            Asks(api_key=18, api_version=4),
+            Answers(body=KAFKA_4),
+            Asks(api_key=3, api_version=13),
+            Answers(body={**METADATA, "topics": [{"error_code": 0, "name": "wide", "partitions": partitions}]}),
+        ),
+    )
+    assert answered(events).leaderless == ("wide",)
 
 
 def test_a_refusal_may_name_the_version_to_use() -> None:

@@ -12,9 +12,11 @@ from netdiag.linux.netlink.messages import Malformed
 from netdiag.linux.sockets import (
     Listener,
     ListeningSocket,
+    Peer,
     Protocol,
     decode_listener,
     parse_listening,
+    parse_peers,
     request_listeners,
     request_tcp_listeners,
 )
@@ -50,6 +52,28 @@ def test_who_can_reach_it(address: str, loopback: bool) -> None:
 @pytest.mark.parametrize("table", ["", "header\n", "header\nnonsense\n", "h\n 0: zz:1 0:0 0A 0 0 0 0 0 0 1\n"])
 def test_what_is_no_table(table: str) -> None:
     assert parse_listening(table) == ()
+
+
+def test_whom_a_namespace_has_connected_to() -> None:
+    table = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+       0: 00000000:2384 00000000:0000 0A 0:0 00:0 0 0 0 1 1 0
+       1: 030012AC:2384 010012AC:C350 01 0:0 00:0 0 0 0 2 1 0
+       2: 030012AC:D431 020012AC:71A4 06 0:0 03:0 0 0 0 0 3 0
+       3: 030012AC:D432 020012AC:71A4 01 0:0 00:0 0 0 0 4 1 0
+       4: 030012AC:D433 020012AC:1538 02 0:0 00:0 0 0 0 5 1 0
+       5: nonsense 01
+    """
+    six = """  sl  local_address                         remote_address                        st
+       0: 0000000000000000FFFF0000030012AC:D434 0000000000000000FFFF0000020012AC:2385 08 0:0 00:0 0 0 0 6 1 0
+    """
+    assert parse_peers(table, six) == (Peer(address="172.18.0.2", port=9093), Peer(address="172.18.0.2", port=29092))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        other = socket.create_connection(("127.0.0.1", port))
+        tables = Path("/proc/self/net/tcp").read_text(), Path("/proc/self/net/tcp6").read_text()
+        with other:
+            assert Peer(address="127.0.0.1", port=port) in parse_peers(*tables)
+            assert Peer(address="127.0.0.1", port=other.getsockname()[1]) not in parse_peers(*tables)
 
 
 def test_the_kernels_own_table() -> None:

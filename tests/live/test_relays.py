@@ -6,21 +6,25 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from netdiag.deployment.model.contact import Address, parse_address
+from netdiag.io.engine.live_deployment import read_peers
 from tests.figures import Report
 from tests.lab.image_set import APACHE_3, CLIENT
 from tests.lab.lab import Lab
 from tests.lab.relay_images import SOCAT_IMAGE
 from tests.lab.stack import Stack
-from tests.scenarios.comparison import compare
+from tests.lab.vantages import docker_host
+from tests.live.stacks import check
+from tests.scenarios.comparison import Source, compare
 from tests.scenarios.expectations import SCENARIOS, stacks
 from tests.scenarios.meeting import standing_up
 from tests.scenarios.predicted import USUAL
-from tests.scenarios.standing import clients
+from tests.scenarios.standing import clients, filled
 
 S21 = SCENARIOS / "S21-relays"
 _STACK = f"""\
@@ -49,6 +53,12 @@ services:
     image: {CLIENT}
     environment: {{KAFKA_BOOTSTRAP_SERVERS: "relay:9092"}}
 """
+_TOXICS: tuple[tuple[dict[str, object], str], ...] = (
+    ({"type": "latency", "attributes": {"latency": 300}}, "ok"),
+    ({"type": "latency", "attributes": {"latency": 60_000}}, "bootstrap: timeout"),
+    ({"type": "timeout", "attributes": {"timeout": 1}}, "bootstrap: closed"),
+    ({"type": "reset_peer", "attributes": {"timeout": 0}}, "bootstrap: closed"),
+)
 _LOG = (
     "%3|1767607872.345|FAIL|rdkafka#producer-1| [thrd:relay:9092/bootstrap]: relay:9092/bootstrap: "
     "Failed to resolve 'relay:9092': Name or service not known (after 1ms in state CONNECT)\n"
@@ -116,6 +126,40 @@ def test_two_clients_get_what_is_expected_of_every_relay(lab: Lab, name: str, tm
         everyone = clients(lab, running, stack)
         sources = {oracle: everyone[oracle] for oracle in ("kcat", "kafka-python")}
         result = compare(stack, sources, engine=USUAL, at_once=4)
+        if name == "S21/kraft.repaired":
+            connected_to_their_targets(running)
+            figure("delays and cuts of toxiproxy that netdiag, kcat and kafka-python tell", harmed(running, sources))
     figure(f"{name}: cells", len(result.rows))
     figure(f"{name}: answers of kcat and kafka-python", sum(len(row.said) for row in result.rows))
     assert [str(row) for row in result.disagreements()] == []
+
+
+def connected_to_their_targets(running: Stack) -> None:
+    """The kernel's tables of connections tell the target that each relay is configured to have."""
+    checked = check(running, addresses=tuple(Address(host="localhost", port=port) for port in range(9092, 9098)))
+    peers = read_peers(checked.live)
+    kafka = filled(running, "{kafka}")
+    services = {member.name: member.service for member in checked.live.deployment.members}
+    found = {services[name]: {one.port for one in all_of if one.address == kafka} for name, all_of in peers.items()}
+    relays = ("socat", "haproxy", "nginx", "sshd", "envoy", "toxiproxy")
+    assert {name: found.get(name) for name in relays} == {name: {9092 + n} for n, name in enumerate(relays)}
+
+
+def harmed(running: Stack, sources: Mapping[str, Source]) -> int:
+    """What a client on the docker host gets while toxiproxy delays or cuts; netdiag gives up after 4 seconds."""
+    address = "localhost:9097"
+    host = docker_host(running).place.netns
+    url = f"http://{filled(running, '{toxiproxy}')}:8474/proxies/kafka/toxics"
+    for toxic, expected in _TOXICS:
+        words = ["curl", "-sSf", "-o", "/dev/null"]
+        body = json.dumps({"name": "harm", "stream": "downstream", **toxic})
+        subprocess.run(["nsenter", f"--net={host}", *words, "-d", body, url], check=True, timeout=20)
+        (cell,) = (
+            one for one in check(running, addresses=(parse_address(address),)).cells if one.vantage == "docker host"
+        )
+        clients_say = {name: ask("H", address) for name, ask in sources.items()}
+        subprocess.run(["nsenter", f"--net={host}", *words, "-X", "DELETE", f"{url}/harm"], check=True, timeout=20)
+        assert str(cell.observed) == expected, toxic
+        # A client may give no reason, or another one, for what it did not get.
+        assert {said.partition(":")[0] for said in clients_say.values()} == {expected.partition(":")[0]}, clients_say
+    return len(_TOXICS)

@@ -1,13 +1,15 @@
 """Relays that nobody declares: where a broker answers at a port that is no broker's, something passes on to it.
 
-Which listener is behind it is told by the answer: a listener is known by the addresses that it advertises.
+Which listener is behind it is told by the connections of its namespace, and by the answer: a listener is known by the
+addresses that it advertises. Where both tell, the listener that both name is behind it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from netdiag.deployment.model.contact import Address, Answered
 from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode, Relay, RelayTarget
-from netdiag.deployment.model.vantage import Vantage
+from netdiag.deployment.model.vantage import Vantage, container_vantage
 from netdiag.deployment.model.verdict import Cell
 from netdiag.deployment.prediction.client_namespace import (
     Loopback,
@@ -20,14 +22,21 @@ from netdiag.deployment.prediction.client_namespace import (
 from netdiag.deployment.prediction.sockets import Reach, binding
 from netdiag.findings import ContainerLocation
 from netdiag.kafka.listeners import ListenerEntry
+from netdiag.linux.sockets import Peer
 
 _Port = tuple[str | None, int]
+Listening = tuple[Broker, ListenerEntry]
+NO_PEERS: Mapping[str, Sequence[Peer]] = {}
 
 
-def observed_relays(deployment: Deployment, vantages: Iterable[Vantage], cells: Iterable[Cell]) -> tuple[Relay, ...]:
-    """The relays that cells show and the deployment does not know."""
+def observed_relays(
+    deployment: Deployment,
+    vantages: Iterable[Vantage],
+    cells: Iterable[Cell],
+    peers: Mapping[str, Sequence[Peer]] = NO_PEERS,
+) -> tuple[Relay, ...]:
+    """The relays that cells show and the deployment does not know; `peers` are whom members have connected to."""
     places = {vantage.label: vantage for vantage in vantages}
-    found: dict[_Port, Relay | None] = {}
     entered = [
         (port, answered)
         for cell in cells
@@ -38,14 +47,73 @@ def observed_relays(deployment: Deployment, vantages: Iterable[Vantage], cells: 
     ]
     # What answers at the brokers' own ports tells their cluster from another one with the same addresses.
     clusters = {answered.cluster_id for (owner, port), answered in entered if _is_listener(deployment, owner, port)}
+    found: dict[_Port, dict[RelayTarget, Relay] | None] = {}
     for (owner, port), answered in entered:
         if (owner, port) in deployment.relays_by_port or _is_listener(deployment, owner, port):
             continue
-        behind = _listener(deployment, answered) if not clusters or answered.cluster_id in clusters else None
-        relay = _relay(deployment, owner, port, *behind) if behind is not None else None
-        # Where two answers differ, the connections are divided among several.
-        found[owner, port] = relay if found.get((owner, port), relay) == relay else None
-    return tuple(relay for relay in found.values() if relay is not None)
+        connected = _connected(deployment, owner, peers)
+        relay = None
+        if not clusters or answered.cluster_id in clusters:
+            told = _listener(deployment, answered)
+            relay = _by_connections(owner, port, answered, told, connected)
+            if relay is None and told is not None and not connected:
+                relay = _relay(deployment, owner, port, *told)
+        known = found.setdefault((owner, port), {})
+        if relay is None or (known and not connected and relay.targets[0] not in known):
+            # Where two answers differ, the connections are divided among several.
+            found[owner, port] = None
+        elif known is not None:
+            known[relay.targets[0]] = relay
+    return tuple(_joined(relays) for relays in found.values() if relays)
+
+
+def _joined(relays: Mapping[RelayTarget, Relay]) -> Relay:
+    """One relay with the targets of all."""
+    return replace(next(iter(relays.values())), targets=tuple(relays))
+
+
+def _connected(
+    deployment: Deployment, owner: str | None, peers: Mapping[str, Sequence[Peer]]
+) -> list[tuple[Listening, Address]]:
+    """The listeners to which a member has connected, and by which address it names each."""
+    member = deployment.by_name.get(owner or "")
+    if member is None:
+        return []
+    vantage = container_vantage(member)
+    found: list[tuple[Listening, Address]] = []
+    for peer in peers.get(member.name, ()):
+        match resolve(deployment, vantage, peer.address):
+            case (MemberAddress(member=name),):
+                for behind in deployment.listeners_by_port.get((name, peer.port), ()):
+                    called = behind[0].member.service or behind[0].name
+                    by_name = resolve(deployment, vantage, called)
+                    plain = isinstance(by_name, tuple) and [
+                        one.member for one in by_name if isinstance(one, MemberAddress)
+                    ] == [name]
+                    found.append((behind, Address(host=called if plain else peer.address, port=peer.port)))
+    return found
+
+
+def _by_connections(
+    owner: str | None,
+    port: int,
+    answered: Answered,
+    told: Listening | None,
+    connected: Sequence[tuple[Listening, Address]],
+) -> Relay | None:
+    """The relay whose connections lead to the broker that answered; None where they do not tell which listener."""
+    both = [one for one in connected if told is not None and one[0] == told]
+    possible = both or [one for one in connected if answered.node_id in (None, one[0][0].config.node_id)]
+    if len(possible) != 1:
+        return None
+    return Relay(
+        program="a relay",
+        member=owner,
+        host="",
+        port=port,
+        targets=(RelayTarget(address=possible[0][1]),),
+        where=ContainerLocation(container=owner or "docker host", part=f"port {port}"),
+    )
 
 
 def _is_listener(deployment: Deployment, owner: str | None, port: int) -> bool:
@@ -76,7 +144,7 @@ def _behind_host(deployment: Deployment, port: int) -> Iterator[_Port]:
         yield network_owner(deployment, member).name, published.target
 
 
-def _listener(deployment: Deployment, answered: Answered) -> tuple[Broker, ListenerEntry] | None:
+def _listener(deployment: Deployment, answered: Answered) -> Listening | None:
     """The one listener that names these brokers to its clients; None where none or several do."""
     own = next((one for one in answered.brokers if one.node_id == answered.node_id), None) or next(
         iter(answered.brokers), None

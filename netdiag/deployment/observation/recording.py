@@ -38,7 +38,7 @@ from netdiag.deployment.sources.declared_services import (
 from netdiag.deployment.sources.engine import runs_kafka
 from netdiag.engine.container import FILES_LABEL, PROJECT_LABEL, SERVICE_LABEL, Container, EngineNetwork
 from netdiag.errors import InputError
-from netdiag.linux.sockets import ListeningSocket
+from netdiag.linux.sockets import ListeningSocket, Peer
 from netdiag.patterns import regex
 from netdiag.values import dataclass
 
@@ -289,7 +289,8 @@ class Look:
     None for all. `relays` are those that commands and files tell of. `stopped` and `logs`, as in a LiveView, and
     `sockets` are by member name. `vantages` and `addresses` span the matrix, which is None where there is none to show;
     `cells` hold what was observed by a client that `speaks` this security protocol, `names` what names gave that have
-    several addresses. `sources` are the files that may be shown.
+    several addresses. `peers` are those to whom members have connected, by member name. `sources` are the files that
+    may be shown.
     """
 
     name: str
@@ -309,6 +310,7 @@ class Look:
     addresses: tuple[Address, ...] | None = None
     cells: tuple[SeenCell, ...] = ()
     names: tuple[SeenName, ...] = ()
+    peers: Mapping[str, tuple[Peer, ...]] = field(default_factory=dict)
     speaks: str = "PLAINTEXT"
     security: tuple[SecuredPort, ...] = ()
     mesh: Mesh | None = None

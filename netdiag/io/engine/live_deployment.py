@@ -35,7 +35,7 @@ from netdiag.deployment.scope import (
 from netdiag.deployment.sources.engine import from_engine, member_names, runs_kafka
 from netdiag.deployment.sources.relays import running_relays
 from netdiag.engine.container import Container, EngineNetwork
-from netdiag.errors import InputError, NetdiagError
+from netdiag.errors import InputError, NetdiagError, UsageError
 from netdiag.io.engine.address import EngineAddress, find_engine
 from netdiag.io.engine.docker_sdk import Engine, EngineHost, EngineVersion, connect
 from netdiag.io.engine.same_kernel import OtherKernel, SameKernel, has_userland_proxy, locate
@@ -46,7 +46,7 @@ from netdiag.linux.netlink.links import decode_link, request_links
 from netdiag.linux.netlink.messages import Malformed
 from netdiag.linux.netns import OwnNamespace, ProcessNamespace
 from netdiag.linux.rtnetlink import InterfaceAddress, Link, outside_addresses
-from netdiag.linux.sockets import ListeningSocket, parse_listening
+from netdiag.linux.sockets import ListeningSocket, Peer, parse_listening, parse_peers
 from netdiag.values import dataclass
 
 # Of the network namespace that reads it; absent where br_netfilter is not loaded.
@@ -144,7 +144,8 @@ def read_live(
 
     A project is given by its name, and by its file where it was started from one on this machine.
 
-    EngineError when the engine cannot be asked, InputError when nothing has that name.
+    EngineError when the engine cannot be asked, InputError when nothing has that name, UsageError when several
+    projects were started from the file.
     """
 
     said_by = os.environ if environment is None else environment
@@ -254,7 +255,7 @@ def _project(containers: Sequence[Container], project: str | None, compose_file:
     if len(found) > 1:
         names = ", ".join(found)
         hint = "name one of them with -p"
-        raise InputError(f"several projects were started from this file: {names}", where=where, hint=hint)
+        raise UsageError(f"several projects were started from this file: {names}", where=where, hint=hint)
     return found[0]
 
 
@@ -289,6 +290,24 @@ def _sockets(containers: Sequence[Container]) -> dict[str, tuple[ListeningSocket
         if container.state.has_process and is_process_of(pid, container.id):
             tables = (read_proc(pid, f"net/{name}") for name in ("tcp", "tcp6"))
             found[container.id] = tuple(sorted(s for table in tables for s in parse_listening(table)))
+    return found
+
+
+def read_peers(seen: Live) -> dict[str, tuple[Peer, ...]]:
+    """By member name, whom the containers that are asked about have connected to, but for brokers.
+
+    A connection that has ended is among them for a minute, where the container has closed it.
+    """
+    called = member_names(seen.containers, seen.scope.asked)
+    brokers = {broker.name for broker in seen.deployment.brokers}
+    found: dict[str, tuple[Peer, ...]] = {}
+    for container in seen.containers if not seen.skipped else ():
+        pid, name = container.state.pid, called[container.id]
+        asked = container.id in seen.scope.asked and name not in brokers and container.state.has_process
+        if asked and is_process_of(pid, container.id):
+            peers = parse_peers(*(read_proc(pid, f"net/{table}") for table in ("tcp", "tcp6")))
+            if peers:
+                found[name] = peers
     return found
 
 

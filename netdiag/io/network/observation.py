@@ -62,13 +62,11 @@ def observe(
     edges: Sequence[Edge] = (),
     client: Client | None = None,
     warn_days: int = WARN_DAYS,
-    topics: bool = False,
 ) -> Observed:
     """Look from every vantage at every address, and from the members that have one along their edges of the mesh.
 
     `timeout` is seconds for one step: resolve, connect, or converse. `client` is who connects, None a plaintext
-    client; certificates that end within `warn_days` are told of. With `topics`, brokers are asked which topics have
-    no leader.
+    client; certificates that end within `warn_days` are told of.
     """
     places: list[tuple[LiveVantage, Place]] = []
     skipped: list[SkippedVantage] = []
@@ -91,7 +89,7 @@ def observe(
         seen: list[Edge] = []
         shared: list[SeenName] = []
         # Not as the coroutine's result: asyncio.run makes a text of that when it puts the signal handler back.
-        looking = _Looking(timeout=timeout, sockets=sockets, client=client, warn_days=warn_days, topics=topics)
+        looking = _Looking(timeout=timeout, sockets=sockets, client=client, warn_days=warn_days)
         asyncio.run(_look(places, tuple(dict.fromkeys(addresses)), looking, cells, edges, seen, security, shared))
     reasons = {item.vantage.member: item.because for item in skipped if item.vantage.member}
     mesh = mesh_of(seen, _inside(places), reasons)
@@ -113,7 +111,23 @@ class _Looking:
     sockets: int
     client: Client | None
     warn_days: int
-    topics: bool
+
+
+def ask_for_topics(vantage: LiveVantage, address: Address, *, timeout: float, client: Client | None = None) -> Contact:
+    """What the brokers at one address say of all topics, in `Answered.leaderless`; NetdiagError as for namespaces."""
+    with many_sockets() as sockets, open_namespace(vantage.entrance) as namespace:
+        place = Place(namespace=namespace, resolver=Resolver(namespace, read_name_service(namespace)))
+        found: list[Contact] = []
+        asyncio.run(_ask_for_topics(place, address, timeout, sockets, Speaker(client), found))
+    return found[0]
+
+
+async def _ask_for_topics(
+    place: Place, address: Address, timeout: float, sockets: int, speaker: Speaker, found: list[Contact]
+) -> None:
+    deadline = asyncio.get_running_loop().time() + timeout + _EXTRA
+    prober = Prober(patience=timeout, deadline=deadline, sockets=sockets, speaker=speaker, topics=True)
+    found.append(await prober.contact(place, address))
 
 
 def _inside(places: Sequence[tuple[LiveVantage, Place]]) -> dict[str, Place]:
@@ -137,7 +151,6 @@ async def _look(
         sockets=looking.sockets,
         speaker=Speaker(looking.client),
         warn_days=looking.warn_days,
-        topics=looking.topics,
     )
     contacts = (prober.both_hops(place, address) for _, place in places for address in addresses)
     along, *_ = await asyncio.gather(look_along(prober, _inside(places), edges), *contacts)

@@ -70,7 +70,7 @@ class _Progress:
 class Prober:
     """One run. `patience` is seconds for each step of a contact, `deadline` ends everything (loop time).
 
-    With `topics`, brokers are asked which topics have no leader.
+    With `topics`, brokers are asked which topics have no leader, instead of who they are.
     """
 
     def __init__(
