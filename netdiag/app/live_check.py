@@ -240,6 +240,7 @@ def judged(look: Look, deployment: Deployment | None = None, explain: Explain = 
     view = LiveView(
         deployment=deployment,
         stopped=look.stopped,
+        starting=look.starting,
         logs=look.logs,
         ports={name: frozenset(socket.port for socket in sockets) for name, sockets in look.sockets.items()},
         vantages=look.vantages,
@@ -390,6 +391,7 @@ def _without_cells(item: Input, seen: "Live", declared: _Declared | None) -> Loo
         platform=deployment.platform,
         host_addresses=deployment.host_addresses,
         stopped={member: str(reason) for member, reason in seen.stopped.items()},
+        starting=seen.starting,
         logs=seen.logs,
         sockets=seen.sockets,
         relays=deployment.relays,

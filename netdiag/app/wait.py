@@ -204,7 +204,9 @@ def _round(
             continue
         who = taken[cell.vantage].vantage.member or DOCKER_HOST
         if not cell.observed.usable:
-            lacking.append(Lack(client=who, because=f"{cell.bootstrap}: {_reason(cell.observed)}"))
+            because = f"{cell.bootstrap}: {_reason(cell.observed)}"
+            starting = "".join(f"; {name} is starting: {sign}" for name, sign in seen.starting.items())
+            lacking.append(Lack(client=who, because=because + starting))
         bootstrap = cell.observed.bootstrap
         # All brokers of a cluster say the same of its topics.
         if isinstance(bootstrap, Answered) and not bootstrap.foreign and bootstrap.cluster_id not in asked:

@@ -130,13 +130,18 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContainerState:
-    """Whether it runs. `pid` is 0 while it does not; `error` is what kept the engine from starting it."""
+    """Whether it runs. `pid` is 0 while it does not; `error` is what kept the engine from starting it.
+
+    `started_at` is when it was started last (RFC 3339), `health` what its health check says, "" without one.
+    """
 
     status: Status
     pid: int
     exit_code: int
     oom_killed: bool
     error: str
+    started_at: str = ""
+    health: str = ""
 
     @property
     def has_process(self) -> bool:
@@ -255,6 +260,8 @@ def _state(document: object) -> ContainerState:
         exit_code=number(document, "State", "ExitCode"),
         oom_killed=flag(document, "State", "OOMKilled"),
         error=text(document, "State", "Error"),
+        started_at=text(document, "State", "StartedAt"),
+        health=text(document, "State", "Health", "Status"),
     )
 
 

@@ -18,6 +18,7 @@ from netdiag.deployment.observation.live_view import (
     is_down,
     netns_vantage,
     secured_ports,
+    starting_brokers,
     stopped_container,
 )
 from netdiag.deployment.sources.compose import from_compose
@@ -180,6 +181,27 @@ def test_an_exited_broker() -> None:
 def test_a_crash_loop_and_a_kill() -> None:
     assert str(stopped_container(container(state=state(Status.RESTARTING)), [])) == "keeps restarting, last exit code 1"
     assert "(out of memory)" in str(stopped_container(container(state=state(Status.EXITED, 137, oom=True)), []))
+
+
+@pytest.mark.parametrize(
+    ("health", "started", "listening", "expected"),
+    [
+        ("starting", "2026-05-31T20:00:00Z", [9093], "its health check says starting"),
+        ("", "2026-05-31T23:59:30.123456789Z", [9093], "it was started less than 60 seconds ago"),
+        ("", "2026-05-31T23:58:30.123456789Z", [9093], None),
+        ("", "yesterday", [], None),
+        ("unhealthy", "2026-05-31T23:59:30Z", [], None),
+        ("starting", "2026-05-31T23:59:30Z", [9092], None),
+        ("starting", "2026-05-31T23:59:30Z", None, None),
+    ],
+)
+def test_a_broker_that_is_not_up_yet(
+    health: str, started: str, listening: list[int] | None, expected: str | None
+) -> None:
+    runs = container(state=replace(state(Status.RUNNING, 0), pid=7, started_at=started, health=health))
+    ports = {} if listening is None else {"kafka": listening}
+    found = starting_brokers(DEPLOYMENT, {"kafka": runs}, ports, now=NOW)
+    assert found == ({} if expected is None else {"kafka": expected})
 
 
 def test_one_that_was_stopped_has_no_fault_to_find() -> None:

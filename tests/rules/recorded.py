@@ -2,9 +2,9 @@
 
 A cell is `{vantage, bootstrap, fails: REASON}` or `{vantage, bootstrap, answers: {node, cluster, listener}, told:
 [{node, at, gives}]}`, where `gives` is `ok`, a reason, or `{node, cluster}` of whoever answers there; `of` in
-`answers` is a member that is not asked about. A name of several members is `{vantage, bootstrap, shared: [{of, at,
-refuses}]}`. What was predicted for it stands under `foretold` in the same form. Where only the words matter they stand
-as `predicted` and `observed`.
+`answers` is a member that is not asked about, unless it is `own`. A name of several members is `{vantage, bootstrap,
+shared: [{of, at, refuses}]}`. What was predicted for it stands under `foretold` in the same form. Where only the words
+matter they stand as `predicted` and `observed`.
 """
 
 from collections.abc import Mapping
@@ -47,6 +47,7 @@ def view_of(text: str) -> LiveView:
     return LiveView(
         deployment=deployment,
         stopped=observed.get("stopped") or {},
+        starting=observed.get("starting") or {},
         ports={member: frozenset(ports) for member, ports in (observed.get("ports") or {}).items()},
         cells=cells,
         causes=causes_of(cells),
@@ -84,7 +85,7 @@ def contact_of(cell: Mapping[str, Any]) -> Contact:
         listener=answers.get("listener"),
         because=cell.get("because", "recorded"),
         member=answers.get("of", ""),
-        foreign="of" in answers,
+        foreign="of" in answers and not answers.get("own", False),
     )
 
 

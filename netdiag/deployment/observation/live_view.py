@@ -1,6 +1,6 @@
 """What a live check looks at and what it saw: vantages that can be taken, secured ports, containers that do not run."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 
@@ -54,6 +54,7 @@ _FRAMES_BEHIND = regex(r"\s+at [\w.$/<>]{1,200}\(.*")
 _STACK_FRAME = regex(r"\s+at [\w.$/]+\(|\s*\.\.\. \d+ more")
 _ENDED_BY_REQUEST = (0, 130, 143)
 _TAIL = 200
+_STARTS_WITHIN = 60
 _DOWN = (Status.EXITED, Status.DEAD, Status.RESTARTING, Status.CREATED)
 
 
@@ -86,7 +87,8 @@ class LiveView:
     """A running deployment and what was seen of it.
 
     `stopped` tells by member name why a broker does not run, in one line, `logs` the last lines of the log of such a
-    one, oldest first. `cells` carry prediction and observation, `vantages` are the places that they were seen from.
+    one, oldest first. `starting` tells in the same way which brokers are not up yet. `cells` carry prediction and
+    observation, `vantages` are the places that they were seen from.
     `ports` are the TCP ports that listen in a member's namespace, for those that could be read. `security` and `mesh`
     are empty where nobody looked. `declared` is what the files say that the deployment was started from;
     `causes` are those of the contacts that failed, by vantage and address.
@@ -102,6 +104,7 @@ class LiveView:
     mesh: Mesh | None = None
     declared: DeclaredServices | None = None
     causes: Causes = field(default_factory=dict)
+    starting: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +200,42 @@ def stopped_container(container: Container, log: Sequence[str]) -> StoppedContai
         crash_looping=state.status is Status.RESTARTING,
         line=None if by_request else decisive_line(log) or state.error or None,
     )
+
+
+def starting_brokers(
+    deployment: Deployment,
+    containers: Mapping[str, Container],
+    ports: Mapping[str, Iterable[int]],
+    *,
+    now: datetime,
+) -> dict[str, str]:
+    """The brokers that run and listen on no port of theirs yet, with what tells that they are still starting.
+
+    `containers` and the `ports` that listen in them, where they could be read, are by member name.
+    """
+    found: dict[str, str] = {}
+    for broker in deployment.brokers:
+        container, listening = containers.get(broker.name), ports.get(broker.name)
+        # A quorum's listener opens long before those for clients.
+        wanted = {entry.endpoint.port for entry in broker.config.broker_listeners or broker.config.listeners}
+        if container is None or listening is None or not wanted or wanted.intersection(listening):
+            continue
+        if container.state.status is not Status.RUNNING:
+            continue
+        if container.state.health == "starting":
+            found[broker.name] = "its health check says starting"
+        elif not container.state.health and _seconds_up(container.state.started_at, now) < _STARTS_WITHIN:
+            found[broker.name] = f"it was started less than {_STARTS_WITHIN} seconds ago"
+    return found
+
+
+def _seconds_up(started_at: str, now: datetime) -> float:
+    """Since a time of RFC 3339, whose fraction may have nine digits; infinity for what is none."""
+    try:
+        started = datetime.fromisoformat(started_at[:19] + "+00:00")
+    except ValueError:
+        return float("inf")
+    return abs((now - started).total_seconds()) if started_at.endswith("Z") else float("inf")
 
 
 def log_tail(log: Sequence[str]) -> tuple[str, ...]:

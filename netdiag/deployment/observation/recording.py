@@ -286,11 +286,11 @@ class Look:
     """One thing that was asked for, and all that was seen of it.
 
     `kind` is "project" or "engine". `containers` are all of the engine, `asked` the ids of those that are asked about,
-    None for all. `relays` are those that commands and files tell of. `stopped` and `logs`, as in a LiveView, and
-    `sockets` are by member name. `vantages` and `addresses` span the matrix, which is None where there is none to show;
-    `cells` hold what was observed by a client that `speaks` this security protocol, `names` what names gave that have
-    several addresses. `peers` are those to whom members have connected, by member name. `sources` are the files that
-    may be shown.
+    None for all. `relays` are those that commands and files tell of. `stopped`, `starting` and `logs`, as in a
+    LiveView, and `sockets` are by member name. `vantages` and `addresses` span the matrix, which is None where there is
+    none to show; `cells` hold what was observed by a client that `speaks` this security protocol, `names` what names
+    gave that have several addresses. `peers` are those to whom members have connected, by member name. `sources` are
+    the files that may be shown.
     """
 
     name: str
@@ -303,6 +303,7 @@ class Look:
     platform: Platform = field(default_factory=Platform)
     host_addresses: tuple[str, ...] = ()
     stopped: Mapping[str, str] = field(default_factory=dict)
+    starting: Mapping[str, str] = field(default_factory=dict)
     logs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sockets: Mapping[str, tuple[ListeningSocket, ...]] = field(default_factory=dict)
     relays: tuple[Relay, ...] = ()

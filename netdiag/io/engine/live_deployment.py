@@ -7,6 +7,7 @@ import os
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from netdiag.deployment.model.contact import Answered
@@ -21,6 +22,7 @@ from netdiag.deployment.observation.live_view import (
     is_down,
     log_tail,
     netns_vantage,
+    starting_brokers,
     stopped_container,
 )
 from netdiag.deployment.scope import (
@@ -76,8 +78,8 @@ NO_OTHERS = OtherVantages()
 class Live:
     """What runs: `containers` are all of the engine, of which `scope` is asked about.
 
-    `sockets`, `stopped` and `logs` (the ends of those of stopped brokers) are by member name; `skipped` are vantages
-    that cannot be taken from here.
+    `sockets`, `stopped`, `starting` and `logs` (the ends of those of stopped brokers) are by member name; `skipped` are
+    vantages that cannot be taken from here.
     """
 
     address: EngineAddress
@@ -90,6 +92,7 @@ class Live:
     stopped: Mapping[str, StoppedContainer]
     sockets: Mapping[str, tuple[ListeningSocket, ...]]
     logs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    starting: Mapping[str, str] = field(default_factory=dict)
     networks: tuple[EngineNetwork, ...] = ()
 
 
@@ -227,6 +230,12 @@ def _live(machine: Machine, scope: Scope, others: OtherVantages) -> Live:
         vantages=(machine.docker_host, *inside, *(netns_vantage(name) for name in others.netns)),
         skipped=outside,
         stopped=stopped,
+        starting=starting_brokers(
+            deployment,
+            {called[c.id]: c for c in said.containers},
+            {name: [one.port for one in found] for name, found in sockets.items()},
+            now=datetime.now(UTC),
+        ),
         networks=said.networks,
         logs={called[identifier]: log_tail(lines) for identifier, lines in logs.items()},
         sockets=sockets,

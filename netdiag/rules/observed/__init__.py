@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from netdiag.deployment.model.contact import Answered, Contact
+from netdiag.deployment.model.verdict import Cell
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import ContainerLocation, Finding, Related, by_place
 from netdiag.rules.declared import check_deployment
@@ -15,6 +17,7 @@ from netdiag.rules.observed import (
     live_bootstrap_refused,
     live_bootstrap_timeout,
     live_bound_sockets_differ,
+    live_broker_starting,
     live_config_crash,
     live_dependent_cannot_connect,
     live_differs_from_predicted,
@@ -44,6 +47,7 @@ OBSERVED: tuple[ObservedRule, ...] = (
     live_bootstrap_refused,
     live_bootstrap_timeout,
     live_bound_sockets_differ,
+    live_broker_starting,
     live_config_crash,
     live_dependent_cannot_connect,
     live_differs_from_predicted,
@@ -68,8 +72,9 @@ def check_live(view: LiveView) -> tuple[Finding, ...]:
     """What is wrong with the running configuration and with what was observed, by place, then by rule.
 
     Where the log of a stopped broker holds the sentence that a finding about its configuration predicts, that finding
-    is confirmed, and there is no second one.
+    is confirmed, and there is no second one. What fails at a broker that is still starting is not judged.
     """
+    view = _without_starting(view)
     declared = [_confirmed(finding, view) for finding in check_deployment(view.deployment)]
     predicted = {f.service for f in declared if f.service in view.stopped and _is_in_log(f, view)}
     observed = [
@@ -79,6 +84,32 @@ def check_live(view: LiveView) -> tuple[Finding, ...]:
         if not (finding.rule == live_config_crash.ID and finding.service in predicted)
     ]
     return tuple(sorted((*declared, *observed), key=by_place))
+
+
+def _without_starting(view: LiveView) -> LiveView:
+    """Without the contacts that failed, while they are predicted to end at a broker that is starting."""
+
+    def fails_for_now(predicted: Contact, observed: Contact) -> bool:
+        ends = isinstance(predicted, Answered) and predicted.member in view.starting
+        return ends and not isinstance(observed, Answered)
+
+    def waits(cell: Cell) -> bool:
+        if cell.predicted is None or cell.observed is None:
+            return False
+        seen = {one.endpoint.address: one.contact for one in cell.observed.endpoints}
+        pairs = [(cell.predicted.bootstrap, cell.observed.bootstrap)]
+        pairs += [(e.contact, seen[e.endpoint.address]) for e in cell.predicted.endpoints if e.endpoint.address in seen]
+        return any(fails_for_now(*pair) for pair in pairs)
+
+    if not view.starting:
+        return view
+    edges = tuple(e for e in view.mesh.edges if e.target not in view.starting) if view.mesh else ()
+    return replace(
+        view,
+        cells=tuple(cell for cell in view.cells if not waits(cell)),
+        mesh=None if view.mesh is None else replace(view.mesh, edges=edges),
+        ports={name: ports for name, ports in view.ports.items() if name not in view.starting},
+    )
 
 
 def _confirmed(finding: Finding, view: LiveView) -> Finding:
