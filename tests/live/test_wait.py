@@ -50,11 +50,15 @@ def test_it_ends_when_the_client_works(lab: Lab, tmp_path: Path) -> None:
     assert absent.status == 1
     assert absent.out == "not ready: app: the engine has no container of this compose project\n"
     with lab.up(path, project="waited", override_files=_stays(tmp_path), wait="none") as stack:
+        words = ("check-listeners", "--live", "-p", "waited", "--host", lab.engine.docker_host, "--format", "json")
+        early = json.loads(measured(*words, limit=60).out)
+        assert {one["rule"] for one in early["findings"] if one["rule"].startswith("live-")} == {"live-broker-starting"}
         ready = _wait(lab, path, "waited", "--timeout", "150")
         docker = stack.engine.docker
         kcat = docker("exec", stack.container("app"), "kcat", "-L", "-b", "kafka:9092", "-m", "5", "-t", "orders")
         assert ready.status == 0, ready
         assert ready.errors.startswith("netdiag: waiting for app: kafka:9092: ")
+        assert "is starting: it was started less than 60 seconds ago" in ready.errors.partition("\n")[0]
         assert ready.out.startswith("ready after ")
         assert ready.out.endswith(" s: app\n")
         assert "broker 1 at kafka:9092" in kcat
