@@ -54,6 +54,8 @@ REPAIRS: Mapping[Mechanism, str] = {
     Mechanism.LINK_DOWN: "set the device up (ip link set DEVICE up)",
     Mechanism.PORT_OFF_BRIDGE: "disconnect the container from its network and connect it again",
     Mechanism.STALE_NEIGHBOUR: "delete the entry (ip neigh del), or try again in a few seconds",
+    Mechanism.PATH_MTU: "give the network the smallest MTU on the way (com.docker.network.driver.mtu), and let ICMP "
+    "messages about fragmentation pass",
     Mechanism.DESKTOP_NO_ROUTE: "advertise localhost and a published port for the user's machine",
     Mechanism.NOT_KAFKA: "find out what listens on port {port} there, and move it or the broker to another port",
     Mechanism.CONTROLLER_LISTENER: "use the port of a listener for clients",

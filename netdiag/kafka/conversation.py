@@ -210,6 +210,8 @@ class Conversation:
                 self._take_sasl_mechanisms(response)
             case Step.METADATA:
                 self._take_metadata(response)
+            case Step.LARGE_METADATA:
+                self._go_on()
             case Step.DESCRIBE_CLUSTER:
                 self._take_cluster(response)
             case Step.IDENTITY:

@@ -66,6 +66,7 @@ class Step(StrEnum):
     METADATA = "Metadata"
     DESCRIBE_CLUSTER = "DescribeCluster"
     IDENTITY = "DescribeConfigs"
+    LARGE_METADATA = "Metadata of many topics"
 
 
 EVERYTHING = frozenset({Step.API_VERSIONS, Step.METADATA, Step.DESCRIBE_CLUSTER, Step.IDENTITY})
@@ -194,7 +195,11 @@ API_KEYS = {
     Step.METADATA: 3,
     Step.DESCRIBE_CLUSTER: 60,
     Step.IDENTITY: 32,
+    Step.LARGE_METADATA: 3,
 }
+# What LARGE_METADATA asks about: more than fits into one packet of 9,000 bytes, in names that nobody gives to a topic.
+_ABSENT = "netdiag-asks-about-a-topic-that-is-absent"
+_ABSENT_TOPICS = tuple({"name": f"{_ABSENT}-{n:03}-".ljust(249, "-")} for n in range(80))
 SETTINGS = (
     "node.id",
     "broker.id",
@@ -238,6 +243,7 @@ def question(
         },
         Step.SASL_HANDSHAKE: {"mechanism": ""},
         Step.METADATA: {"topics": None if topics else (), "allow_auto_topic_creation": False},
+        Step.LARGE_METADATA: {"topics": _ABSENT_TOPICS, "allow_auto_topic_creation": False},
         Step.DESCRIBE_CLUSTER: {},
         Step.IDENTITY: {
             "resources": (
@@ -262,9 +268,12 @@ def first_version() -> int:
 
 
 def common_version(offered: tuple[ApiVersion, ...], step: Step) -> int | None:
-    """The newest version that both sides speak. Not Metadata 0: there, no topics means all topics."""
+    """The newest version that both sides speak.
+
+    Not Metadata 0: there, no topics means all topics. Before version 4, asking about a topic may create it.
+    """
     ours = stable_versions(API_KEYS[step])
-    least = 1 if step is Step.METADATA else ours[0]
+    least = {Step.METADATA: 1, Step.LARGE_METADATA: 4}.get(step, ours[0])
     for api in offered:
         if api.api_key == API_KEYS[step]:
             version = min(api.max_version, ours[-1])

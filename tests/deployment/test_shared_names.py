@@ -171,3 +171,43 @@ def test_two_addresses_of_loopback_are_no_choice() -> None:
     refusals = [Failed(reason=Reason.REFUSED, because="refused", ip=ip) for ip in ("127.0.0.1", "::1")]
     found = observed(deployment, DOCKER_HOST, address, refusals[0], *refusals)
     assert (str(found), found.choices) == ("bootstrap: refused", ())
+
+
+LOCAL = NodeEndpoint(node_id=1, host="localhost", port=1)
+BROKER = Answered(node_id=1, cluster_id="c", ip="127.0.0.1", brokers=(LOCAL,))
+    node_id=1, cluster_id="c", ip="127.0.0.1", brokers=(NodeEndpoint(node_id=1, host="localhost", port=1),)
+)
+
+
+def at_localhost(six: Contact) -> Verdict:
+    """What the docker host gets at localhost, where a broker answers at 127.0.0.1, and at ::1 something else."""
+    address = Address(host="localhost", port=1)
+    cell = Cell(vantage="docker host", bootstrap=address, observed=judge(BROKER, lambda _: BROKER))
+    names = SeenName(vantage="docker host", address=address, contacts=(BROKER, six))
+    (found,) = identified(asked(SEPARATE), [DOCKER_HOST], [cell], [names])
+    assert found.observed is not None
+    return found.observed
+
+
+def test_another_program_at_the_other_family_makes_localhost_ambiguous() -> None:
+    for reason in (Reason.NOT_KAFKA, Reason.CLOSED):
+        found = at_localhost(Failed(reason=reason, because="it answers HTTP", ip="::1"))
+        assert str(found) == "ambiguous"
+        assert found.bootstrap.because == (
+            '"localhost" leads to a broker (127.0.0.1) and another program (::1); librdkafka takes 127.0.0.1 or ::1 at '
+            "random; Java takes IPv4 first, so 127.0.0.1; Python and other programs with glibc take IPv6 first, so ::1"
+        )
+    assert str(at_localhost(replace(BROKER, ip="::1", cluster_id="other"))) == "ambiguous"
+
+
+def test_families_that_lead_to_one_cluster_are_no_choice() -> None:
+    refused = Failed(reason=Reason.REFUSED, because="refused", ip="::1")
+    for six in (refused, replace(BROKER, ip="::1")):
+        assert (str(at_localhost(six)), at_localhost(six).choices) == ("ok", ())
+
+
+def test_an_address_that_swallows_packets_is_told_with_the_answer() -> None:
+    found = at_localhost(Failed(reason=Reason.TIMEOUT, because="no answer", ip="::1"))
+    assert (str(found), found.choices) == ("ok", ())
+    assert isinstance(found.bootstrap, Answered)
+    assert found.bootstrap.silent == ("::1",)

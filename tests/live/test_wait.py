@@ -1,10 +1,14 @@
 """`netdiag wait` as a script would use it: it ends when kcat works in the client's container, and not before."""
 
 import json
+import subprocess
 from pathlib import Path
+from typing import Any
 
+from tests.lab.engine import HOST_ADDRESS
 from tests.lab.image_set import CLIENT
 from tests.lab.lab import Lab
+from tests.lab.stack import Stack
 from tests.live.runs import Run, measured
 
 _CLIENT = {"image": "example/app", "environment": {"BOOTSTRAP_SERVERS": "kafka:9092"}}
@@ -14,15 +18,15 @@ def _project(folder: Path, advertised: str) -> Path:
     """A broker and its client."""
     broker = {
         "image": "${KAFKA_IMAGE:-apache/kafka:3.9.1}",
-        "ports": ["9092:9092"],
+        "ports": ["9092:9092", "9094:9094"],
         "environment": {
             "KAFKA_NODE_ID": "1",
             "KAFKA_PROCESS_ROLES": "broker,controller",
             "KAFKA_CONTROLLER_LISTENER_NAMES": "CONTROLLER",
             "KAFKA_CONTROLLER_QUORUM_VOTERS": "1@localhost:9093",
-            "KAFKA_LISTENERS": "PLAINTEXT://:9092,CONTROLLER://:9093",
-            "KAFKA_ADVERTISED_LISTENERS": f"PLAINTEXT://{advertised}:9092",
-            "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            "KAFKA_LISTENERS": "PLAINTEXT://:9092,LAN://:9094,CONTROLLER://:9093",
+            "KAFKA_ADVERTISED_LISTENERS": f"PLAINTEXT://{advertised}:9092,LAN://{HOST_ADDRESS}:9094",
+            "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "PLAINTEXT:PLAINTEXT,LAN:PLAINTEXT,CONTROLLER:PLAINTEXT",
             "KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR": "1",
             "KAFKA_HEAP_OPTS": "-Xmx350m -Xms350m",
         },
@@ -64,6 +68,8 @@ def test_it_ends_when_the_client_works(lab: Lab, tmp_path: Path) -> None:
         assert "broker 1 at kafka:9092" in kcat
         assert "orders" in kcat
 
+        _large_packets_get_lost(lab, stack)
+
         host = _wait(lab, path, "waited", "--timeout", "1", "--bootstrap", "localhost:9092")
         assert host.status == 1
         assert host.out.startswith("not ready: docker host: localhost:9092: broker 1 at kafka:9092: ")
@@ -78,6 +84,46 @@ def test_it_ends_when_the_client_works(lab: Lab, tmp_path: Path) -> None:
         gone = _wait(lab, path, "waited", "--timeout", "60")
         assert gone.status == 3
         assert gone.out.startswith("unknown: app: has no container: ")
+
+
+def _large_packets_get_lost(lab: Lab, stack: Stack) -> None:
+    """A machine of the LAN sends 1,500 bytes, the bridge takes 1,400, and nobody hears of it."""
+    inside = ["nsenter", f"--net=/run/netns/{lab.engine.record.host_netns}"]
+    address = f"{HOST_ADDRESS}:9094"
+    words = ("check-listeners", "--live", "-p", "waited", "--host", lab.engine.docker_host, "--format", "json", "--why")
+
+    def from_lan() -> tuple[str, list[dict[str, Any]]]:
+        found = json.loads(measured(*words, "--netns", lab.engine.record.lan_netns, limit=60).out)
+        (cell,) = (
+            one for one in found["matrix"] if one["vantage"].startswith("netns:") and one["bootstrap"] == address
+        )
+        causes = [one for one in found["causes"] if [one["host"], str(one["port"])] == address.split(":")]
+        verdict = cell["observed"]
+        return f"{verdict['verdict']}: {verdict['reason']}", [
+            one["causes"][0] for one in causes if one["vantage"].startswith("netns:")
+        ]
+
+    def produced(count: int) -> int:
+        kcat = ["kcat", "-P", "-b", address, "-t", "orders", "-X", "message.timeout.ms=6000"]
+        place = stack.engine.lan.argv_in_root(lab.client_root, kcat)
+        return subprocess.run(place, input=b"x" * count, capture_output=True, check=False, timeout=60).returncode
+
+    assert from_lan() == ("ok: None", [])
+    assert produced(20_000) == 0
+    silence = ["iptables", "-w", "-I", "OUTPUT", "-p", "icmp", "--icmp-type", "fragmentation-needed", "-j", "DROP"]
+    network = stack.engine.docker("network", "inspect", "-f", "{{.Id}}", "waited_default").strip()[:12]
+    for done in (["ip", "link", "set", f"br-{network}", "mtu", "1400"], silence):
+        subprocess.run([*inside, *done], check=True, timeout=20)
+    try:
+        verdict, causes = from_lan()
+        assert verdict == "bootstrap: timeout"
+        assert [one["mechanism"] for one in causes] == ["path-mtu"]
+        assert f"br-{network}" in causes[0]["evidence"][0]
+        assert "1400" in causes[0]["evidence"][0]
+        assert [produced(100), produced(20_000)] == [0, 1]
+    finally:
+        for undone in (["ip", "link", "set", f"br-{network}", "mtu", "1500"], [*silence[:2], "-D", *silence[3:]]):
+            subprocess.run([*inside, *undone], check=True, timeout=20)
 
 
 def test_a_client_that_is_sent_astray_never_works(lab: Lab, tmp_path: Path) -> None:

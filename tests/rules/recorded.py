@@ -86,6 +86,7 @@ def contact_of(cell: Mapping[str, Any]) -> Contact:
         because=cell.get("because", "recorded"),
         member=answers.get("of", ""),
         foreign="of" in answers and not answers.get("own", False),
+        silent=tuple(cell.get("silent", ())),
     )
 
 

@@ -65,6 +65,7 @@ class Mechanism(StrEnum):
     LINK_DOWN = "link-down"  # a device on the way is down
     PORT_OFF_BRIDGE = "port-off-bridge"  # a veth that is on no bridge, or a bridge port that does not forward
     STALE_NEIGHBOUR = "stale-neighbour"  # an entry for an address whose owner has gone
+    PATH_MTU = "path-mtu"  # small packets arrive, large ones are lost without a word
     DESKTOP_NO_ROUTE = "desktop-no-route"  # Docker Desktop: container addresses are inside its machine
     # what answers
     NOT_KAFKA = "not-kafka"  # another protocol answers
@@ -163,7 +164,8 @@ class Answered:
     `cluster_id` only serves comparison within one run: the real id when observed, the quorum when predicted.
     `leaderless` are the topics with a partition that has no leader, where topics were asked for. `member` is whose
     listener it is, where that is known; `foreign` where that is neither asked about nor of a cluster that is. `choice`
-    are the addresses of the name where all others refuse.
+    are the addresses of the name where all others refuse, `silent` those that do not answer at all: a client that takes
+    one of them first waits before it goes on to the next.
     """
 
     node_id: int | None
@@ -176,6 +178,7 @@ class Answered:
     member: str = ""
     foreign: bool = False
     choice: NameChoice | None = None
+    silent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

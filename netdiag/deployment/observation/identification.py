@@ -7,7 +7,7 @@ client connected to, and who has or publishes it, tells them apart.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from netdiag.deployment.model.contact import Address, Answered, Contact, NodeEndpoint, Unknown
+from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.vantage import Vantage
 from netdiag.deployment.model.verdict import Cell, Verdict, judge
@@ -66,7 +66,9 @@ def _met(
         if not isinstance(one, Unknown)
     ]
     chosen = met_by_name(deployment, client_namespace(deployment, vantage), address.host, named) if named else None
-    return chosen or _identified(deployment, vantage, address.port, contact)
+    met = chosen or _identified(deployment, vantage, address.port, contact)
+    silent = tuple(one.ip for one in each if isinstance(one, Failed) and one.reason is Reason.TIMEOUT and one.ip)
+    return replace(met, silent=silent) if isinstance(met, Answered) and silent else met
 
 
 def _member_at(deployment: Deployment, vantage: Vantage, ip: str | None) -> str | None:

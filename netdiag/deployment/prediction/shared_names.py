@@ -3,7 +3,8 @@
 The embedded DNS gives the addresses of all of them, in a new order each time. librdkafka takes one at random, Java and
 Python the first of the order that the C library makes of them. glibc puts an address of the client itself first. Where
 the client has an IPv6 address, it then goes by the prefix that an address has in common with the client's own
-(RFC 6724, rule 9); else it keeps the order. Every client goes on to the next address when one refuses.
+(RFC 6724, rule 9); else it keeps the order. Every client goes on to the next address when one refuses. Of a name with
+addresses of both families, such as localhost, Java takes IPv4 first, and glibc IPv6 (RFC 6724, section 2.1).
 Source: moby, libnetwork/resolver.go; glibc, sysdeps/posix/getaddrinfo.c and check_pf.c; librdkafka, rdaddr.c.
 """
 
@@ -33,18 +34,23 @@ class NamedContact:
 def met_by_name(
     deployment: Deployment, client: ClientNamespace, name: str, found: Sequence[NamedContact]
 ) -> Contact | None:
-    """What a client meets at a name of several members; None where they lead to one cluster, or none answers."""
-    members = {each.member for each in found}
-    if len(members) < 2 or not any(isinstance(each.contact, Answered) for each in found):
+    """What a client meets at a name of several addresses; None where they lead to one cluster, or none answers."""
+    staying = [each for each in found if not _refuses(each.contact)]
+    if len({each.member for each in found}) < 2 and (len(staying) < 2 or _answer_alike(staying)):
         return None
-    if _lead_to_one_cluster(deployment, found):
+    if not any(isinstance(each.contact, Answered) for each in found) or _lead_to_one_cluster(deployment, found):
         return None
     choice = _choice(deployment, client, name, found)
-    staying = [each for each in found if not _refuses(each.contact)]
     if len(choice.members) > 1:
         return Ambiguous(choice=choice, ip=next((each.ip for each in staying if each.ip), None))
     met = (staying or found)[0].contact
     return replace(met, choice=choice) if isinstance(met, Answered) else met
+
+
+def _answer_alike(staying: Sequence[NamedContact]) -> bool:
+    """Whether brokers of one cluster answer at all of them, as far as they say to which they belong."""
+    answers = [each.contact for each in staying if isinstance(each.contact, Answered)]
+    return len(answers) == len(staying) and len({one.cluster_id for one in answers}) == 1
 
 
 def member_in_words(deployment: Deployment, name: str) -> str:
@@ -66,23 +72,29 @@ def alias_hint(deployment: Deployment, name: str, members: Sequence[Member]) -> 
 
 
 def _choice(deployment: Deployment, client: ClientNamespace, name: str, found: Sequence[NamedContact]) -> NameChoice:
+    ordered = sorted(found, key=lambda each: (each.member or "", each.ip or ""))
     meetings = tuple(
         Meeting(
             member=each.member or "",
             ip=each.ip or _address(deployment, client, each.member),
             refuses=_refuses(each.contact),
         )
-        for each in sorted(found, key=lambda each: (each.member or "", each.ip or ""))
+        for each in ordered
     )
     choice = NameChoice(name=name, meetings=meetings, first=_first(deployment, client, meetings))
-    return replace(choice, owners=_owners(deployment, choice), clients=_met_by_client(choice))
+    owners = [_owner(deployment, each) for each in ordered]
+    said = [f"{owner} ({one.ip})" if one.ip else owner for owner, one in zip(owners, meetings, strict=True)]
+    return replace(choice, owners=_listed(said, "and"), clients=_met_by_client(choice))
 
 
-def _owners(deployment: Deployment, choice: NameChoice) -> str:
-    """Who has the name."""
-    nobody = "a container that is not shown"
-    owners = [(member_in_words(deployment, one.member) or nobody, one.ip) for one in choice.meetings]
-    return _listed([f"{owner} ({ip})" if ip else owner for owner, ip in owners], "and")
+def _owner(deployment: Deployment, found: NamedContact) -> str:
+    """Who has an address, else who answers at it."""
+    if found.member:
+        return member_in_words(deployment, found.member)
+    if found.ip is None or not ipaddress.ip_address(found.ip).is_loopback:
+        return "a container that is not shown"
+    answers = isinstance(found.contact, Answered)
+    return member_in_words(deployment, _end(found)) or ("a broker" if answers else "another program")
 
 
 def _met_by_client(choice: NameChoice) -> str:
@@ -93,6 +105,11 @@ def _met_by_client(choice: NameChoice) -> str:
         verb = "refuses" if len(refusing) == 1 else "refuse"
         return f"{_listed(refusing, 'and')} {verb} this port, so clients go on to the other address"
     said = f"librdkafka takes {_listed(staying, 'or')} at random"
+    six = {one.member or one.ip or "": ":" in (one.ip or "") for one in choice.meetings if not one.refuses}
+    if len(set(six.values())) > 1:
+        four, sixes = ([name for name in staying if six[name] is family] for family in (False, True))
+        said = f"{said}; Java takes IPv4 first, so {_listed(four, 'or')}"
+        return f"{said}; Python and other programs with glibc take IPv6 first, so {_listed(sixes, 'or')}"
     if len(choice.first_met) == 1:
         return f"{said}; Java and Python with glibc take {choice.first_met[0]}, and another one only after a refusal"
     return f"{said}; Java and Python take the first address of the resolver, which changes with every answer"

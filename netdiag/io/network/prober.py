@@ -29,6 +29,7 @@ from netdiag.io.network.connection import Target, connect, connect_failure
 from netdiag.io.network.limits import Allowance, Gates
 from netdiag.io.network.listener_security import read_security
 from netdiag.io.network.other_protocols import answers_tls, plaintext_instead
+from netdiag.io.network.path_mtu import lost_large_packets
 from netdiag.io.network.resolver import Resolved, Resolver, Unresolved
 from netdiag.kafka.conversation import Conversation
 from netdiag.kafka.sasl import LoggedIn, Refused
@@ -92,6 +93,7 @@ class Prober:
         self._allowance = Allowance()
         self._contacts: dict[tuple[Place, Address], asyncio.Task[Contact]] = {}
         self._names: dict[tuple[Place, str], asyncio.Task[Resolved | Unresolved]] = {}
+        self._paths: dict[tuple[Place, str], asyncio.Task[Failed | None]] = {}
         self._second_hops = 0
         self._kept: dict[tuple[NodeEndpoint, ...], tuple[NodeEndpoint, ...]] = {}
         self._endpoints_kept = 0
@@ -178,6 +180,7 @@ class Prober:
             # Every step ends itself by the deadline; the grace lets it say so in its own words.
             async with asyncio.timeout_at(self._deadline + _GRACE):
                 contact = await self._try(place, address, expected_node_id)
+                contact = await self._lost_on_path(place, address.port, contact) or contact
                 quick = self._now() - begin < _QUICK and not self._is_final(contact)
                 if isinstance(contact, Failed) and quick and self._left() > _ENOUGH_FOR_ANOTHER:
                     contact = await self._again(place, address, expected_node_id, contact)
@@ -186,6 +189,24 @@ class Prober:
             pass
         self._look_at_security(place, address, contact)
         return self._kept_small(contact) if isinstance(contact, Answered) else contact
+
+    async def _lost_on_path(self, place: Place, port: int, contact: Contact) -> Failed | None:
+        """Where a broker answers: whether large packets to its machine get lost, tried once for each address."""
+        if not isinstance(contact, Answered) or contact.ip is None or self._speaker.client is not None:
+            return None
+        if ipaddress.ip_address(contact.ip).is_loopback:
+            return None
+        key = (place, contact.ip)
+        if key not in self._paths:
+            self._paths[key] = asyncio.create_task(self._try_path(place, Target(ip=contact.ip, port=port)))
+        lost = await asyncio.shield(self._paths[key])
+        return lost and replace(lost, because=f"{contact.because.partition(';')[0]}; {lost.because}")
+
+    async def _try_path(self, place: Place, target: Target) -> Failed | None:
+        async with self._connected(place, target) as channel:
+            if not isinstance(channel, socket.socket):
+                return None
+            return await lost_large_packets(channel, target, self._deadline)
 
     async def _again(self, place: Place, address: Address, expected_node_id: int | None, first: Failed) -> Contact:
         """The second opinion on a quick failure, alone at its target; what time does not allow leaves the first."""

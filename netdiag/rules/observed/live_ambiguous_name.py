@@ -94,10 +94,15 @@ def _in_cells(view: LiveView, choice: NameChoice, places: list[str], *, divided:
         message=f'from {listed(places)}: "{choice.name}" leads to {choice.owners}',
         location=ContainerLocation(container=asked.name if asked else places[0], part=choice.name),
         why=choice.clients,
-        hint=alias_hint(view.deployment, choice.name, members),
+        hint=alias_hint(view.deployment, choice.name, members) if members else _by_address(choice),
         related=written(view, asked, "advertised.listeners") if asked else (),
         service=asked.name if asked else None,
     )
+
+
+def _by_address(choice: NameChoice) -> str:
+    """What helps where the name is that of a machine."""
+    return f"use one address instead of {choice.name}, or end the program that listens at the other one"
 
 
 def _configured(view: LiveView, use: NameInUse) -> Finding:

@@ -20,7 +20,7 @@ from netdiag.engine.container import Container
 from netdiag.linux.ruleset import Origin, RuleAddress, address_of, policy_of
 from netdiag.topology.causes import remedies
 from netdiag.topology.causes.failed_connection import FailedConnection, Remedy, Suspect
-from netdiag.topology.causes.links import suspect_lost_packet, suspect_without_route
+from netdiag.topology.causes.links import suspect_lost_packet, suspect_of_mtu, suspect_without_route
 from netdiag.topology.causes.remedies import without_failed_neighbours
 from netdiag.topology.causes.sockets import (
     suspect_behind_proxy,
@@ -137,6 +137,8 @@ def _accepted(connection: FailedConnection) -> Suspect | None:
     if isinstance(seen, Failed) and seen.reason in _MECHANISMS:
         mechanism = seen.mechanism or _MECHANISMS[seen.reason]
         return Suspect(mechanism=mechanism, because=seen.because, evidence=(connection.path.because,))
+    if isinstance(seen, Failed) and seen.mechanism is Mechanism.PATH_MTU:
+        return suspect_of_mtu(connection, seen.because)
     if connection.path.end is PathEnd.CLOSED or (isinstance(seen, Failed) and seen.reason is Reason.CLOSED):
         return suspect_behind_proxy(connection) or suspect_of_silence(connection)
     silent = suspect_of_silence(connection)

@@ -93,6 +93,23 @@ def suspect_lost_packet(connection: FailedConnection) -> Suspect | None:
     )
 
 
+def suspect_of_mtu(connection: FailedConnection, because: str) -> Suspect:
+    """The suspect where large packets are lost: the device with the smallest MTU on the way."""
+    known = ((at, connection.topology.inventory.link(at)) for at in dict.fromkeys(_links(connection)))
+    ends = ((one, connection.topology.inventory.link(one)) for at, _ in known for one in _link_and_ends(connection, at))
+    found = sorted((link.mtu, at, link) for at, link in ends if link is not None and link.mtu and not link.loopback)
+    if not found or found[0][0] == found[-1][0]:
+        return Suspect(mechanism=Mechanism.PATH_MTU, because=because, evidence=(connection.path.because,))
+    (smallest, at, link), (largest, _, _) = found[0], found[-1]
+    where = f"{link.ifname} of {connection.place_name(at.netns)}"
+    return Suspect(
+        mechanism=Mechanism.PATH_MTU,
+        because=because,
+        evidence=(f"{where} has an MTU of {smallest}, the largest on the way is {largest}",),
+        remedies=(Remedy(text=f"give {link.ifname} the MTU of the others: ip link set {link.ifname} mtu {largest}"),),
+    )
+
+
 def _first_packet_hops(connection: FailedConnection) -> list[Hop]:
     return [hop for hop in connection.path.hops if not hop.details.get("answer")]
 

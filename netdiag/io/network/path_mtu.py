@@ -1,0 +1,75 @@
+"""Whether packets as large as an interface allows arrive: a path may carry the small ones only.
+
+TCP sends with "do not fragment". A device on the way with a smaller MTU drops such a packet and says so by ICMP (RFC
+1191); where that message is filtered, or the device is a bridge or a veth cable, the sender repeats the packet until it
+gives up (RFC 2923). Connections then open and answer small requests, and stall with the first large one.
+"""
+
+import asyncio
+import socket
+import struct
+
+from netdiag.deployment.model.contact import Failed, Mechanism, Reason
+from netdiag.io.network.connection import CHUNK, Target
+from netdiag.kafka.conversation import Conversation
+from netdiag.kafka.questions import Step
+from netdiag.values import dataclass
+
+# Two retransmissions come 0.2 and 0.6 seconds after a packet at the earliest.
+_WAIT = 1.5
+_LEAST_RETRANSMISSIONS = 2
+# struct tcp_info of linux/tcp.h: retransmits, snd_mss, unacked.
+_TCP_INFO = struct.Struct("=2xB13xI4xI")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sent:
+    """What the kernel says of the packets that a connection has sent."""
+
+    retransmissions: int
+    mss: int
+    unacknowledged: int
+
+
+async def lost_large_packets(channel: socket.socket, target: Target, deadline: float) -> Failed | None:
+    """Why large requests do not arrive on a connected socket; None where they do, or nothing is certain.
+
+    A broker that is slow does not count: only packets that its kernel does not acknowledge do, while it has
+    acknowledged small ones.
+    """
+    talk = Conversation(wants={Step.LARGE_METADATA})
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout_at(deadline) as limit:
+            await loop.sock_sendall(channel, talk.start())
+            while talk.outcome is None:
+                data = await loop.sock_recv(channel, CHUNK)
+                if not data:
+                    return None
+                talk.receive(data)
+                if reply := talk.bytes_to_send():
+                    if talk.waiting_for is Step.LARGE_METADATA:
+                        limit.reschedule(min(deadline, loop.time() + _WAIT))
+                    await loop.sock_sendall(channel, reply)
+    except TimeoutError:
+        return _lost(talk, _sent(channel), target)
+    except OSError:
+        return None
+    return None
+
+
+def _lost(talk: Conversation, sent: _Sent, target: Target) -> Failed | None:
+    repeated = sent.unacknowledged > 0 and sent.retransmissions >= _LEAST_RETRANSMISSIONS
+    if talk.waiting_for is not Step.LARGE_METADATA or not repeated:
+        return None
+    because = (
+        f"{target} answers small requests, but packets with {sent.mss} bytes of data are lost on the way: "
+        "a device there has a smaller MTU, and its ICMP messages do not arrive"
+    )
+    return Failed(reason=Reason.TIMEOUT, because=because, ip=target.ip, mechanism=Mechanism.PATH_MTU)
+
+
+def _sent(channel: socket.socket) -> _Sent:
+    data = channel.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size)
+    retransmissions, mss, unacknowledged = _TCP_INFO.unpack(data)
+    return _Sent(retransmissions=retransmissions, mss=mss, unacknowledged=unacknowledged)
