@@ -175,8 +175,6 @@ def test_two_addresses_of_loopback_are_no_choice() -> None:
 
 LOCAL = NodeEndpoint(node_id=1, host="localhost", port=1)
 BROKER = Answered(node_id=1, cluster_id="c", ip="127.0.0.1", brokers=(LOCAL,))
-    node_id=1, cluster_id="c", ip="127.0.0.1", brokers=(NodeEndpoint(node_id=1, host="localhost", port=1),)
-)
 
 
 def at_localhost(six: Contact) -> Verdict:

@@ -153,18 +153,19 @@ class Prober:
         resolution = await self._resolve(place, address.host)
         if isinstance(resolution, Unresolved):
             return Failed(reason=Reason.UNRESOLVED, because=resolution.because)
-        failed: list[Contact] = []
-        for target in (Target(ip=ip, port=address.port) for ip in resolution.addresses):
-            async with self._connected(place, target) as channel:
-                if not isinstance(channel, socket.socket):
-                    failed.append(channel)
-                    continue
-                until = min(self._deadline, self._now() + self._patience)
-                said = await ask(channel, target, until, attempt)
-            if said is None or isinstance(said, Answered):
-                return said
-            failed.append(said)
-        return furthest(failed)
+        targets = [Target(ip=ip, port=address.port) for ip in resolution.addresses]
+        # Side by side: one that swallows packets must not cost the others their time.
+        said = await asyncio.gather(*(self._ask_at(place, target, ask, attempt) for target in targets))
+        if None in said and not any(isinstance(one, Answered) for one in said):
+            return None
+        contacts = [one for one in said if one is not None]
+        return next((one for one in contacts if isinstance(one, Answered)), None) or furthest(contacts)
+
+    async def _ask_at(self, place: Place, target: Target, ask: Ask, attempt: int) -> Contact | None:
+        async with self._connected(place, target) as channel:
+            if not isinstance(channel, socket.socket):
+                return channel
+            return await ask(channel, target, min(self._deadline, self._now() + self._patience), attempt)
 
     async def _second_hop(self, place: Place, endpoint: NodeEndpoint) -> None:
         if (place, endpoint.address) not in self._contacts:
