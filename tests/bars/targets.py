@@ -110,7 +110,7 @@ TARGETS = (
     ),
     _tests(
         "two-projects",
-        "two projects on one engine in five arrangements, on engines 20.10 and 28: a check of one says what it "
+        "two projects on one engine in five arrangements, on engines 20.10, 28 and 29: a check of one says what it "
         "says of it alone and what the arrangement causes, and nothing of the other; a name of both is told in every "
         "cell that it touches, and kcat 50 times, kafka-python and Java meet whom the cell names from every container",
     ),

@@ -44,7 +44,7 @@ def test_each_is_checked_as_if_it_were_alone(lab: Lab, arrangement: Arrangement,
 
 @pytest.mark.lab
 @pytest.mark.bar("two-projects", long=True)
-@pytest.mark.parametrize("release", ["20.10", "28"])
+@pytest.mark.parametrize("release", ["20.10", "28", "29"])
 def test_every_arrangement(release: str, compose_v2: Path, tmp_path: Path, figure: Figure) -> None:
     assert compose_v2.exists()
     cells = 0
