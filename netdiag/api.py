@@ -109,6 +109,7 @@ def check_live(
     vantages: Sequence[str] = (),
     all_vantages: bool = False,
     timeout: float = 4.0,
+    repeat: int = 1,
     client_properties: str | None = None,
     warn_days: int = 30,
     why: bool = False,
@@ -125,8 +126,8 @@ def check_live(
 
     `paths` are compose files whose projects run, `containers` single containers; with neither, everything on the engine
     is checked. `host` is the engine's URL, by default as docker finds it. `vantages` are containers to connect from
-    that the check is not about, `all_vantages` stands for all of them. `timeout` is for one step, in seconds. `why`
-    adds the causes of what fails. MissingExtra without the extra `live`.
+    that the check is not about, `all_vantages` stands for all of them. `timeout` is for one step, in seconds.
+    `repeat` is how often to look, `why` adds the causes of what fails. MissingExtra without the extra `live`.
     """
     from netdiag.app.configuration import LiveOptions
     from netdiag.app.live_check import check_live as check_running
@@ -150,6 +151,7 @@ def check_live(
         vantages=tuple(vantages),
         all_vantages=all_vantages,
         timeout=timeout,
+        repeat=repeat,
         client_properties=client_properties,
         warn_days=warn_days,
         why=why,

@@ -46,9 +46,9 @@ class LiveOptions:
     """Where to look, as which client, and how long to wait for one step, in seconds.
 
     `containers` are asked about. It is looked from them, from the docker host, from `netns` and from the containers
-    `vantages` of their surroundings; with `all_vantages`, from everywhere.
-    `why` asks for the causes of what fails; `record` is a file for what is seen. `argv` is the command line that is
-    proposed again with the rights that a vantage takes.
+    `vantages` of their surroundings; with `all_vantages`, from everywhere. `repeat` is how often to look, to see what
+    works only sometimes. `why` asks for the causes of what fails; `record` is a file for what is seen. `argv` is the
+    command line that is proposed again with the rights that a vantage takes.
     """
 
     containers: tuple[str, ...] = ()
@@ -57,6 +57,7 @@ class LiveOptions:
     vantages: tuple[str, ...] = ()
     all_vantages: bool = False
     timeout: float = 4.0
+    repeat: int = 1
     client_properties: str | None = None
     warn_days: int = WARN_DAYS
     why: bool = False

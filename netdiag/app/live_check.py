@@ -19,7 +19,7 @@ from netdiag.deployment.causes import causes_of
 from netdiag.deployment.model.contact import Address, Answered
 from netdiag.deployment.model.deployment import Deployment, Relay
 from netdiag.deployment.model.vantage import Vantage, VantageKind, bootstraps, own_addresses
-from netdiag.deployment.observation.live_view import LiveView, secured_ports
+from netdiag.deployment.observation.live_view import LiveView, combined, secured_ports
 from netdiag.deployment.observation.observed_relays import observed_relays
 from netdiag.deployment.observation.recording import (
     LARGEST,
@@ -209,6 +209,10 @@ class LiveCheck:
             client=client,
             warn_days=live.warn_days,
         )
+        again = (
+            observe(seen.vantages, addresses, timeout=live.timeout, client=client).cells for _ in range(1, live.repeat)
+        )
+        cells, flapping = combined((observed.cells, *again))
         skipped = (*seen.skipped, *observed.skipped)
         vantages = vantages_of(seen, skipped)
         return replace(
@@ -217,7 +221,8 @@ class LiveCheck:
             speaks="PLAINTEXT" if client is None else client.properties.security_protocol,
             security=secured_ports(deployment, vantages, observed.security, now=datetime.now(UTC)),
             addresses=addresses,
-            cells=seen_cells(observed.cells),
+            cells=seen_cells(cells),
+            flapping=flapping,
             names=observed.names,
             peers=read_peers(seen),
             mesh=observed.mesh,
@@ -247,6 +252,7 @@ def judged(look: Look, deployment: Deployment | None = None, explain: Explain = 
         security=look.security,
         mesh=look.mesh,
         declared=look.declared,
+        flapping=look.flapping,
     )
     report = Report(
         security=tuple(SeenPort(input=look.name, port=port) for port in look.security),

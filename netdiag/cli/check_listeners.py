@@ -207,6 +207,10 @@ def check_listeners(
     timeout: Annotated[
         float, Option("--timeout", metavar="SECONDS", min=0.1, max=600, help="With --live: timeout of one step.")
     ] = 4.0,
+    repeat: Annotated[
+        int,
+        Option("--repeat", metavar="N", min=1, max=100, help="With --live: look N times, to see what fails sometimes."),
+    ] = 1,
     client_properties: ClientProperties = None,
     warn_days: Annotated[
         int | None,
@@ -248,7 +252,7 @@ def check_listeners(
                 client_properties is not None or warn_days is not None,
                 "--client-properties and --warn-days require --live",
             ),
-            (why, "--why requires --live"),
+            (why or repeat > 1, "--why and --repeat require --live"),
             (record is not None and replay is None, "--record requires --live"),
         )
     refuse(
@@ -298,6 +302,7 @@ def check_listeners(
             vantages=tuple(vantage or ()),
             all_vantages=all_vantages,
             timeout=timeout,
+            repeat=repeat,
             client_properties=client_properties,
             warn_days=WARN_DAYS if warn_days is None else warn_days,
             why=why,

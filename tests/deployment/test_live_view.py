@@ -7,11 +7,13 @@ import pytest
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.deployment.model.vantage import VantageKind, vantages
+from netdiag.deployment.model.verdict import Cell, judge
 from netdiag.deployment.observation.live_view import (
     SecuredPort,
     StoppedContainer,
+    combined,
     container_vantages,
     decisive_line,
     docker_host_vantage,
@@ -202,6 +204,25 @@ def test_a_broker_that_is_not_up_yet(
     ports = {} if listening is None else {"kafka": listening}
     found = starting_brokers(DEPLOYMENT, {"kafka": runs}, ports, now=NOW)
     assert found == ({} if expected is None else {"kafka": expected})
+
+
+def test_what_differs_between_looks_is_a_share_of_them() -> None:
+    address = Address(host="kafka", port=9092)
+    good = Answered(node_id=1, cluster_id="c", brokers=(NodeEndpoint(node_id=1, host="kafka", port=9092),))
+    bad = Failed(reason=Reason.REFUSED, because="nobody listens")
+
+    def look(*contacts: Contact) -> tuple[Cell, ...]:
+        return tuple(
+            Cell(vantage=f"v{n}", bootstrap=address, observed=judge(contact, lambda _, found=contact: found))
+            for n, contact in enumerate(contacts)
+        )
+
+    out_of_time = Unknown(because="out of time")
+    cells, flapping = combined([look(good, good, bad), look(bad, good, bad), look(good, out_of_time)])
+    assert [str(cell.observed) for cell in cells] == ["bootstrap: refused", "ok", "bootstrap: refused"]
+    (one,) = flapping
+    assert (one.vantage, one.verdicts) == ("v0", (("bootstrap: refused", 1), ("ok", 2)))
+    assert one.because == "nobody listens"
 
 
 def test_one_that_was_stopped_has_no_fault_to_find() -> None:

@@ -30,7 +30,7 @@ from netdiag.deployment.model.contact import (
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.model.verdict import Cell, Verdict, Word, judge
-from netdiag.deployment.observation.live_view import LiveView, SecuredPort
+from netdiag.deployment.observation.live_view import Flapping, LiveView, SecuredPort
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 from netdiag.deployment.sources.declared_services import DeclaredServices, declared_services
 from netdiag.kafka.security import CertificateFault, ListenerSecurity, SaslOffer, SpokenProtocol, TlsHandshake
@@ -48,6 +48,15 @@ def view_of(text: str) -> LiveView:
         deployment=deployment,
         stopped=observed.get("stopped") or {},
         starting=observed.get("starting") or {},
+        flapping=tuple(
+            Flapping(
+                vantage=one["vantage"],
+                address=address_of(one["at"]),
+                verdicts=tuple(one["verdicts"].items()),
+                because=one.get("because", "recorded"),
+            )
+            for one in observed.get("flapping") or ()
+        ),
         ports={member: frozenset(ports) for member, ports in (observed.get("ports") or {}).items()},
         cells=cells,
         causes=causes_of(cells),

@@ -5,16 +5,19 @@ from dataclasses import replace
 import pytest
 
 from netdiag.app.playbook_actions import cause_item, finding_item
-from netdiag.deployment.causes import REPAIRS, causes_of, predicted_repair
+from netdiag.deployment.causes import REPAIRS, causes_of, predicted_cause, predicted_repair
 from netdiag.deployment.model.cause import Cause, Certainty, Explanation, Repair
-from netdiag.deployment.model.contact import Address, Mechanism, Reason
+from netdiag.deployment.model.contact import Address, Failed, Mechanism, Reason
 from netdiag.findings import Finding
 from netdiag.playbook.document import ActionName, Conclusion, Confidence, Item, Outcome, Playbook, Step, There
 from netdiag.playbook.runner import Reached, run
 from netdiag.render.matrix.sections import cause_value, explained_lines
 from netdiag.render.screen import Screen, paint
 from netdiag.rules.observed import OBSERVED
+from netdiag.topology.causes import find_causes as find_causes_module
+from netdiag.topology.causes.failed_connection import Suspect
 from tests.rules.recorded import view_of
+from tests.topology.failed_connections import failing, shop
 
 _STACK = """\
 services:
@@ -106,6 +109,22 @@ def test_all_say_the_same(mechanism: Mechanism) -> None:
         assert finding.hint == cause.repair, cell
         of_finding = concluded(finding_item(finding))
         assert (of_finding.cause, of_finding.repair) == (finding.why, finding.hint)
+
+
+@pytest.mark.parametrize("mechanism", Mechanism)
+def test_a_look_at_the_machine_adds_evidence_to_what_the_model_says(
+    mechanism: Mechanism, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = Address(host="kafka", port=9092)
+    foretold = Failed(reason=Reason.REFUSED, because="as the model says", mechanism=mechanism, container="kafka")
+    of_kernel = Suspect(mechanism=mechanism, because="as the kernel says", evidence=("what it shows",))
+    connection = replace(failing(shop(), "client", "172.20.0.2", 9093), foretold=foretold)
+    monkeypatch.setattr(find_causes_module, "_of_path", lambda connection, *, connects: of_kernel)
+    (cause,) = find_causes_module.find_causes(connection)
+    alone = predicted_cause(foretold, address)
+    assert alone is not None
+    assert cause.because == alone.because == "as the model says"
+    assert cause.evidence[:2] == ("as the kernel says", "what it shows")
 
 
 def test_the_model_has_a_repair_for_every_mechanism() -> None:

@@ -31,12 +31,14 @@ def test_what_works_has_no_cause() -> None:
     assert find_causes(replace(fine, seen=Answered(node_id=1, cluster_id="x"))) == ()
 
 
-def test_the_walk_is_found_and_the_model_is_evidence() -> None:
+def test_the_walk_is_found_and_the_model_says_what_it_says_without_it() -> None:
     foretold = Failed(reason=Reason.REFUSED, because="port 9093 has no listener", mechanism=Mechanism.NOBODY_LISTENS)
     found = failing(shop(), "client", "172.20.0.2", 9093)
     (cause,) = find_causes(replace(found, foretold=foretold))
     assert (cause.mechanism, cause.certainty) == (Mechanism.NOBODY_LISTENS, Certainty.FOUND)
-    assert any("predict it" in line for line in cause.evidence)
+    assert cause.because == "port 9093 has no listener"
+    assert cause.evidence[0] == "nothing listens on port 9093 of kafka"
+    assert cause.evidence[-1] == "the deployment's files and settings predict it"
     assert cause.repairs[0].confirmed
 
 

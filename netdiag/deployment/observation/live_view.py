@@ -1,15 +1,16 @@
 """What a live check looks at and what it saw: vantages that can be taken, secured ports, containers that do not run."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 
 from netdiag.deployment.causes import Causes
 from netdiag.deployment.clients import accepting_listener
-from netdiag.deployment.model.contact import Address, Contact
+from netdiag.deployment.model.contact import Address, Contact, Failed
 from netdiag.deployment.model.deployment import Broker, Deployment, Member
 from netdiag.deployment.model.vantage import Vantage, VantageKind, client_networks
-from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.model.verdict import Cell, Verdict, Word
 from netdiag.deployment.prediction.mesh import Mesh
 from netdiag.deployment.sources.declared_services import DeclaredServices
 from netdiag.engine.container import Container, Status
@@ -83,6 +84,19 @@ class SeenName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Flapping:
+    """An address that gave different verdicts in repeated looks from one vantage: each with how often, `ok` last.
+
+    `because` says why it failed, the first time that it did.
+    """
+
+    vantage: str
+    address: Address
+    verdicts: tuple[tuple[str, int], ...]
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LiveView:
     """A running deployment and what was seen of it.
 
@@ -91,7 +105,7 @@ class LiveView:
     observation, `vantages` are the places that they were seen from.
     `ports` are the TCP ports that listen in a member's namespace, for those that could be read. `security` and `mesh`
     are empty where nobody looked. `declared` is what the files say that the deployment was started from;
-    `causes` are those of the contacts that failed, by vantage and address.
+    `causes` are those of the contacts that failed, by vantage and address, `flapping` what differed between looks.
     """
 
     deployment: Deployment
@@ -105,6 +119,7 @@ class LiveView:
     declared: DeclaredServices | None = None
     causes: Causes = field(default_factory=dict)
     starting: Mapping[str, str] = field(default_factory=dict)
+    flapping: tuple[Flapping, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +156,36 @@ class StoppedContainer:
         what = "keeps restarting, last" if self.crash_looping else "not running,"
         cause = " (out of memory)" if self.oom_killed else ""
         return f"{what} exit code {self.exit_code}{cause}" + (f": {self.line}" if self.line else "")
+
+
+def combined(looks: Sequence[Sequence[Cell]]) -> tuple[tuple[Cell, ...], tuple[Flapping, ...]]:
+    """The cells of repeated looks at the same vantages and addresses: each as it failed first, if ever it did.
+
+    What differs between looks comes second. A look that ran out of time says nothing.
+    """
+    cells: list[Cell] = []
+    flapping: list[Flapping] = []
+    # From a container that stops meanwhile, later looks see nothing.
+    of_each: dict[tuple[str, Address], list[Cell]] = {(cell.vantage, cell.bootstrap): [] for cell in looks[0]}
+    for cell in (cell for look in looks for cell in look):
+        of_each.setdefault((cell.vantage, cell.bootstrap), []).append(cell)
+    for same in of_each.values():
+        known = [cell for cell in same if cell.observed and cell.observed.word is not Word.UNKNOWN] or [same[0]]
+        first = next((cell for cell in known if cell.observed and not cell.observed.usable), known[0])
+        cells.append(first)
+        counts = Counter(str(cell.observed) for cell in known)
+        if len(counts) > 1 and first.observed is not None:
+            ordered = sorted(counts.items(), key=lambda one: (one[0] == Word.OK, -one[1]))
+            why = _first_failure(first.observed)
+            flapping.append(
+                Flapping(vantage=first.vantage, address=first.bootstrap, verdicts=tuple(ordered), because=why)
+            )
+    return tuple(cells), tuple(flapping)
+
+
+def _first_failure(verdict: Verdict) -> str:
+    contacts = (verdict.bootstrap, *(one.contact for one in verdict.endpoints))
+    return next((one.because for one in contacts if isinstance(one, Failed)), str(verdict))
 
 
 def secured_ports(

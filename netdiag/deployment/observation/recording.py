@@ -27,7 +27,7 @@ from netdiag.deployment.model.deployment import Relay
 from netdiag.deployment.model.platform import Platform
 from netdiag.deployment.model.vantage import Vantage
 from netdiag.deployment.model.verdict import Cell, judge
-from netdiag.deployment.observation.live_view import SecuredPort, SeenName
+from netdiag.deployment.observation.live_view import Flapping, SecuredPort, SeenName
 from netdiag.deployment.prediction.mesh import Mesh
 from netdiag.deployment.sources.declared_services import (
     DeclaredService,
@@ -289,8 +289,8 @@ class Look:
     None for all. `relays` are those that commands and files tell of. `stopped`, `starting` and `logs`, as in a
     LiveView, and `sockets` are by member name. `vantages` and `addresses` span the matrix, which is None where there is
     none to show; `cells` hold what was observed by a client that `speaks` this security protocol, `names` what names
-    gave that have several addresses. `peers` are those to whom members have connected, by member name. `sources` are
-    the files that may be shown.
+    gave that have several addresses. `flapping` is what differed between repeated looks, `peers` are those to whom
+    members have connected, by member name. `sources` are the files that may be shown.
     """
 
     name: str
@@ -311,6 +311,7 @@ class Look:
     addresses: tuple[Address, ...] | None = None
     cells: tuple[SeenCell, ...] = ()
     names: tuple[SeenName, ...] = ()
+    flapping: tuple[Flapping, ...] = ()
     peers: Mapping[str, tuple[Peer, ...]] = field(default_factory=dict)
     speaks: str = "PLAINTEXT"
     security: tuple[SecuredPort, ...] = ()

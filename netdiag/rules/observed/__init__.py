@@ -22,6 +22,7 @@ from netdiag.rules.observed import (
     live_dependent_cannot_connect,
     live_differs_from_predicted,
     live_file_drift,
+    live_flapping,
     live_listener_not_found,
     live_mesh_cut,
     live_not_kafka,
@@ -53,6 +54,7 @@ OBSERVED: tuple[ObservedRule, ...] = (
     live_dependent_cannot_connect,
     live_differs_from_predicted,
     live_file_drift,
+    live_flapping,
     live_listener_not_found,
     live_mesh_cut,
     live_not_kafka,
@@ -74,9 +76,10 @@ def check_live(view: LiveView) -> tuple[Finding, ...]:
     """What is wrong with the running configuration and with what was observed, by place, then by rule.
 
     Where the log of a stopped broker holds the sentence that a finding about its configuration predicts, that finding
-    is confirmed, and there is no second one. What fails at a broker that is still starting is not judged.
+    is confirmed, and there is no second one. What fails at a broker that is still starting is not judged, and what
+    fails sometimes by one rule only.
     """
-    view = _without_starting(view)
+    view = _without_flapping(_without_starting(view))
     declared = [_confirmed(finding, view) for finding in check_deployment(view.deployment)]
     predicted = {f.service for f in declared if f.service in view.stopped and _is_in_log(f, view)}
     observed = [
@@ -112,6 +115,12 @@ def _without_starting(view: LiveView) -> LiveView:
         mesh=None if view.mesh is None else replace(view.mesh, edges=edges),
         ports={name: ports for name, ports in view.ports.items() if name not in view.starting},
     )
+
+
+def _without_flapping(view: LiveView) -> LiveView:
+    """Without the cells that live-flapping tells of."""
+    told = {(one.vantage, one.address) for one in view.flapping}
+    return replace(view, cells=tuple(cell for cell in view.cells if (cell.vantage, cell.bootstrap) not in told))
 
 
 def _confirmed(finding: Finding, view: LiveView) -> Finding:

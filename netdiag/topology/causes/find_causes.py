@@ -57,18 +57,23 @@ def find_causes(connection: FailedConnection, resolver: Resolver | None = None) 
     if isinstance(connection.seen, Answered) or (connection.seen is None and connection.path.end is PathEnd.CONNECTED):
         return ()
     found: dict[Mechanism, Cause] = {}
+    foretold = connection.foretold
     for certainty, suspect in sorted(_suspects(connection), key=lambda one: list(Certainty).index(one[0])):
         earlier = found.get(suspect.mechanism)
         if earlier is not None:
-            new = suspect.evidence if suspect.because != earlier.because else ()
-            evidence = tuple(dict.fromkeys((*earlier.evidence, *new)))
+            new: tuple[str, ...] = (suspect.because, *suspect.evidence)
+            evidence = tuple(line for line in dict.fromkeys((*earlier.evidence, *new)) if line != earlier.because)
             found[suspect.mechanism] = replace(earlier, evidence=evidence)
             continue
+        # What the model says of a mechanism is said with and without a look at the machine, which adds its evidence.
+        known = foretold.because if foretold is not None and foretold.mechanism is suspect.mechanism else ""
+        because = known or suspect.because
+        evidence = (suspect.because, *suspect.evidence) if because != suspect.because else suspect.evidence
         found[suspect.mechanism] = Cause(
             mechanism=suspect.mechanism,
             certainty=certainty,
-            because=suspect.because,
-            evidence=suspect.evidence,
+            because=because,
+            evidence=evidence,
             repairs=_repairs(connection, suspect, resolver),
         )
     return tuple(found.values())
@@ -92,7 +97,7 @@ def _suspects(connection: FailedConnection) -> Iterator[tuple[Certainty, Suspect
         yield Certainty.FOUND if agrees else Certainty.CONSISTENT, on_path
     foretold = connection.foretold
     if foretold is not None and foretold.mechanism is not None:
-        said = f"the deployment's files and settings predict it: {foretold.because}"
+        said = "the deployment's files and settings predict it"
         address = Address(host=connection.path.destination, port=connection.path.port)
         remedy = Remedy(text=predicted_repair(foretold.mechanism, address, foretold.container).text)
         yield (
