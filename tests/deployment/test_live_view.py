@@ -211,11 +211,11 @@ def test_what_differs_between_looks_is_a_share_of_them() -> None:
     good = Answered(node_id=1, cluster_id="c", brokers=(NodeEndpoint(node_id=1, host="kafka", port=9092),))
     bad = Failed(reason=Reason.REFUSED, because="nobody listens")
 
+    def seen(vantage: str, contact: Contact) -> Cell:
+        return Cell(vantage=vantage, bootstrap=address, observed=judge(contact, lambda _: contact))
+
     def look(*contacts: Contact) -> tuple[Cell, ...]:
-        return tuple(
-            Cell(vantage=f"v{n}", bootstrap=address, observed=judge(contact, lambda _, found=contact: found))
-            for n, contact in enumerate(contacts)
-        )
+        return tuple(seen(f"v{n}", contact) for n, contact in enumerate(contacts))
 
     out_of_time = Unknown(because="out of time")
     cells, flapping = combined([look(good, good, bad), look(bad, good, bad), look(good, out_of_time)])

@@ -37,7 +37,7 @@ def test_the_walk_is_found_and_the_model_says_what_it_says_without_it() -> None:
     (cause,) = find_causes(replace(found, foretold=foretold))
     assert (cause.mechanism, cause.certainty) == (Mechanism.NOBODY_LISTENS, Certainty.FOUND)
     assert cause.because == "port 9093 has no listener"
-    assert cause.evidence[0] == "nothing listens on port 9093 of kafka"
+    assert cause.evidence[0] == "nothing listens on port 9093 of kafka-1"
     assert cause.evidence[-1] == "the deployment's files and settings predict it"
     assert cause.repairs[0].confirmed
 

@@ -40,6 +40,7 @@ Sources: connect(2) from the client's network namespace, several times.
 
 from collections.abc import Iterator
 
+from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.verdict import Word
 from netdiag.deployment.observation.live_view import Flapping, LiveView
 from netdiag.findings import ContainerLocation, Finding, Severity
@@ -51,21 +52,19 @@ SEVERITY = Severity.ERROR
 
 def check(view: LiveView) -> Iterator[Finding]:
     """One finding for every address and what it gives, with the places from which it does."""
-    places: dict[tuple[object, ...], list[str]] = {}
-    examples: dict[tuple[object, ...], Flapping] = {}
+    alike: dict[tuple[Address, tuple[tuple[str, int], ...]], list[Flapping]] = {}
     for one in view.flapping:
-        key = (one.address, one.verdicts)
-        places.setdefault(key, []).append(one.vantage)
-        examples.setdefault(key, one)
-    for key, one in examples.items():
-        looks = sum(count for _, count in one.verdicts)
-        failed = sum(count for verdict, count in one.verdicts if verdict != Word.OK)
-        given = ", ".join(f"{verdict} ({count})" for verdict, count in one.verdicts)
+        alike.setdefault((one.address, one.verdicts), []).append(one)
+    for (address, verdicts), found in alike.items():
+        places = [one.vantage for one in found]
+        looks = sum(count for _, count in verdicts)
+        failed = sum(count for verdict, count in verdicts if verdict != Word.OK)
+        given = ", ".join(f"{verdict} ({count})" for verdict, count in verdicts)
         yield Finding(
             rule=ID,
             severity=SEVERITY,
-            message=f'from {listed(places[key])}: "{one.address}" fails in {failed} of {looks} looks: {given}',
-            location=ContainerLocation(container=places[key][0], part=str(one.address)),
-            why=one.because,
+            message=f'from {listed(places)}: "{address}" fails in {failed} of {looks} looks: {given}',
+            location=ContainerLocation(container=places[0], part=str(address)),
+            why=found[0].because,
             hint="look for containers that restart, for several with this name, and for a relay with a dead target",
         )
