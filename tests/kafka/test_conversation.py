@@ -33,6 +33,8 @@ from netdiag.kafka.questions import (
     Outcome,
     Setting,
     Step,
+    common_version,
+    question,
 )
 from tests.each import each
 from tests.kafka.broker_answers import (
@@ -177,6 +179,17 @@ def test_an_answer_about_4000_partitions_is_read() -> None:
         ),
     )
     assert answered(events).leaderless == ("wide",)
+
+
+def test_a_request_larger_than_a_packet_asks_about_topics_without_creating_them() -> None:
+    asked = Conversation(wants={Step.LARGE_METADATA})
+    large = Asks(api_key=3, api_version=13)
+    answered(play(asked, (Asks(api_key=18, api_version=4), Answers(body=KAFKA_4), large, Answers(body=METADATA))))
+    body = question(Step.LARGE_METADATA, 4, client_version="1", node_id=0)
+    assert body["allow_auto_topic_creation"] is False
+    assert len(wire.encode_request(3, 4, 1, "netdiag", body)) > 2 * 9000
+    only_3 = (ApiVersion(api_key=3, min_version=0, max_version=3),)
+    assert common_version(only_3, Step.LARGE_METADATA) is None
 
 
 def test_a_refusal_may_name_the_version_to_use() -> None:

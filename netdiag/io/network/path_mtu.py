@@ -23,7 +23,7 @@ _TCP_INFO = struct.Struct("=2xB13xI4xI")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sent:
+class Sent:
     """What the kernel says of the packets that a connection has sent."""
 
     retransmissions: int
@@ -52,15 +52,16 @@ async def lost_large_packets(channel: socket.socket, target: Target, deadline: f
                         limit.reschedule(min(deadline, loop.time() + _WAIT))
                     await loop.sock_sendall(channel, reply)
     except TimeoutError:
-        return _lost(talk, _sent(channel), target)
+        return judged_path(talk.waiting_for, sent_packets(channel), target)
     except OSError:
         return None
     return None
 
 
-def _lost(talk: Conversation, sent: _Sent, target: Target) -> Failed | None:
+def judged_path(waiting_for: Step | None, sent: Sent, target: Target) -> Failed | None:
+    """What a conversation in which no answer came says of the path."""
     repeated = sent.unacknowledged > 0 and sent.retransmissions >= _LEAST_RETRANSMISSIONS
-    if talk.waiting_for is not Step.LARGE_METADATA or not repeated:
+    if waiting_for is not Step.LARGE_METADATA or not repeated:
         return None
     because = (
         f"{target} answers small requests, but packets with {sent.mss} bytes of data are lost on the way: "
@@ -69,7 +70,8 @@ def _lost(talk: Conversation, sent: _Sent, target: Target) -> Failed | None:
     return Failed(reason=Reason.TIMEOUT, because=because, ip=target.ip, mechanism=Mechanism.PATH_MTU)
 
 
-def _sent(channel: socket.socket) -> _Sent:
+def sent_packets(channel: socket.socket) -> Sent:
+    """The packets of a connection, as TCP_INFO has them."""
     data = channel.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size)
     retransmissions, mss, unacknowledged = _TCP_INFO.unpack(data)
-    return _Sent(retransmissions=retransmissions, mss=mss, unacknowledged=unacknowledged)
+    return Sent(retransmissions=retransmissions, mss=mss, unacknowledged=unacknowledged)
