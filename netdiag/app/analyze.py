@@ -11,28 +11,29 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from netdiag.app.captures import CaptureQuery
 from netdiag.app.progress import SILENT, Listener
-from netdiag.errors import InputError, UsageError, cannot_import
+from netdiag.errors import InputError, NetdiagError, UsageError, cannot_import
 from netdiag.io.files.captures import capture_files, size_of
 from netdiag.traffic import native
 from netdiag.traffic.analysis import Analysis
 from netdiag.traffic.native import NO_NAMES
-from netdiag.traffic.tables import NAMES
+from netdiag.traffic.tables import NAMES, TOGETHER
 from netdiag.values import dataclass
 
 if TYPE_CHECKING:
     from netdiag.io.spark.extraction import Extract
-    from netdiag.io.spark.reading import Reading
+    from netdiag.io.spark.reading import Progress, Reading
 
 # Java takes its time to make fast what runs long: worth it from here on.
 _LONG = 1_000_000_000
 # So is the code that Spark writes for every question: 94 MB took 62 s with it, 54 s without.
 _SMALL = 200_000_000
-# Questions to folded tables stay small for longer: 3.3 GB took 65 s with the code and the long compiler, 51 s without.
-_FOLDED = 5_000_000_000
+# Folded tables stay small for longer: 3.3 GB took 65 s with the code and the long compiler, 51 s without.
+_FOLDED = 20_000_000_000
 # A task that reads less than this is not worth its start.
 _LEAST = 4_000_000
 _ANSWERS = "answers"
@@ -166,20 +167,36 @@ def _analyzed(
     from netdiag.io.spark.extraction import extract_here, opened
     from netdiag.io.spark.session import is_local, signals_deferred, spark_session
 
-    few = is_local(options.master) and not elsewhere and size < _LEAST and options.partitions in (None, 1)
     large = bool(elsewhere)
-    folded = not options.topics and not options.charts
-    with _folder(options) as folder, _progress_ended(listener), ThreadPoolExecutor(1) as beside:
-        # What one task reads in no time is read while Java starts, and no Python of Spark's has to.
+    folds = not options.topics and not options.charts
+    tables = frozenset(NAMES) - frozenset(TOGETHER if folds and options.out is None else ())
+    reading = replace(reading, folds=folds, options=replace(reading.options, tables=tables))
+    # In this process, while Java starts: what is folded while it is read, and what one task reads in no time.
+    one = options.partitions in (None, 1)
+    here = is_local(options.master) and not elsewhere and one and (folds or size < _LEAST)
+    with (
+        _folder(options) as folder,
+        _progress_ended(listener),
+        ThreadPoolExecutor(1) as beside,
+        _given_up() as is_given_up,
+    ):
+
+        def tell(progress: "Progress") -> None:
+            if is_given_up.is_set():
+                raise NetdiagError("reading was given up")
+            if size >= _LEAST:
+                share = min(1.0, progress.read / size)
+                listener.progress(f"reading: {share:.0%}, {progress.packets:,} packets")
+
         with signals_deferred():
-            ahead = beside.submit(extract_here, reading, folder) if few else None
+            ahead = beside.submit(extract_here, reading, folder, tell) if here else None
         listener.progress("starting Spark")
         with spark_session(
             options.master,
-            quick=size < (_FOLDED if folded else _LONG) and not large,
-            small=size < (_FOLDED if folded else _SMALL) and not large,
+            quick=size < (_FOLDED if folds else _LONG) and not large,
+            small=size < (_FOLDED if folds else _SMALL) and not large,
             fixed_heap=size >= _LONG or large,
-            partitions=1 if few else None,
+            partitions=1 if here else None,
         ) as spark:
             listener.detail(f"Spark {spark.version} on {options.master}")
             if ahead is not None:
@@ -232,6 +249,16 @@ def _extracted(
         size=size,
         tell=lambda share, packets: listener.progress(f"reading: {share:.0%}, {packets:,} packets"),
     )
+
+
+@contextmanager
+def _given_up() -> Iterator[Event]:
+    """Set when the block ends, be it early: who reads beside it has to stop then."""
+    event = Event()
+    try:
+        yield event
+    finally:
+        event.set()
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from netdiag.traffic.arrow import schema_of
-from netdiag.traffic.folds.fold import Fold, Folding, mapped
+from netdiag.traffic.folds.merged import mapped
 from netdiag.traffic.tables import table
 
 EXCHANGE_COLUMNS = (
@@ -24,7 +24,6 @@ EXCHANGE_COLUMNS = (
 """What is read of `exchanges`."""
 KEYS = ("api_name", "client", "client_id", "broker")
 SUMS = ("requests", "responses", "unanswered", "errors", "request_bytes", "response_bytes")
-_FOLD = Fold(of="latencies", keys=(*KEYS, "bucket"), sums=(*SUMS, "latency_ns"))
 # 2**7 buckets between a power of two and the next.
 _PRECISION = 7
 _EXACT = 2 * (1 << _PRECISION)
@@ -34,10 +33,13 @@ _PERCENTS = (50, 95, 99)
 
 def latencies(exchanges: Iterable[pa.RecordBatch], most: int = 100_000) -> Iterator[pa.RecordBatch]:
     """Rows of `latencies` out of those of `exchanges`; more than `most` are not held, but given and begun anew."""
-    folding = Folding(_FOLD, most)
+    held = _shape().empty_table()
     for batch in exchanges:
-        yield from _batches(folding.add(_counted(batch)))
-    yield from _batches(folding.rest())
+        held = _added(pa.concat_tables([held, _counted(batch)]))
+        if held.num_rows > most:
+            yield from held.to_batches()
+            held = _shape().empty_table()
+    yield from held.to_batches()
 
 
 def merged(latencies: DataFrame) -> DataFrame:
@@ -76,16 +78,18 @@ def _counted(batch: pa.RecordBatch) -> pa.Table:
         "response_bytes": pc.fill_null(rows["response_bytes"], 0),
         "latency_ns": pc.fill_null(taken, 0),
     }
-    shape = schema_of(table("latencies"), unit="us")
-    return pa.table({name: column.cast(shape.field(name).type) for name, column in columns.items()})
+    return pa.table({name: column.cast(_shape().field(name).type) for name, column in columns.items()}, _shape())
 
 
-def _batches(rows: pa.Table | None) -> list[pa.RecordBatch]:
-    if rows is None:
-        return []
-    shape = schema_of(table("latencies"), unit="us")
-    found: list[pa.RecordBatch] = rows.select(shape.names).cast(shape).to_batches()
-    return found
+def _added(rows: pa.Table) -> pa.Table:
+    """A row for each key and bucket."""
+    sums = (*SUMS, "latency_ns")
+    grouped = rows.group_by([*KEYS, "bucket"], use_threads=False).aggregate([(name, "sum") for name in sums])
+    return grouped.rename_columns({f"{name}_sum": name for name in sums}).select(_shape().names).cast(_shape())
+
+
+def _shape() -> pa.Schema:
+    return schema_of(table("latencies"), unit="us")
 
 
 def _nanoseconds(milliseconds: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -4,7 +4,7 @@ It is compiled, and a distribution of its own: whoever only checks files or live
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
 from functools import cache
@@ -154,19 +154,29 @@ def read(
     unit: str = "ns",
     since_ns: int | None = None,
     until_ns: int | None = None,
+    folded_without: Collection[int] | None = None,
     tell: Tell | None = None,
 ) -> Reading:
     """Begin to read captures together, in the order of their packets.
 
     `files`: paths, or "-" for standard input. `columns`: of a table, those wanted in their order; else all. `names`:
     what the files are called in rows. `unit`: "ns" or "us", of times in Arrow. `since_ns`, `until_ns`: only packets
-    from the one on and before the other. InputError where a file is no capture, MissingEngine where there is no engine.
+    from the one on and before the other. `folded_without`: rows of exchanges, partitions and batches come folded, too,
+    by the names of folds, but not those of these connections. InputError where a file is no capture, MissingEngine
+    where there is no engine.
     """
     module = _module()
     try:
         reading = module.read(
             list(files),
-            _asked(options, columns=columns, unit=unit, since_ns=since_ns, until_ns=until_ns),
+            _asked(
+                options,
+                columns=columns,
+                unit=unit,
+                since_ns=since_ns,
+                until_ns=until_ns,
+                folded_without=folded_without,
+            ),
             names=list(names) if names is not None else None,
             tell=tell,
         )
@@ -354,6 +364,7 @@ def _asked(
     unit: str,
     since_ns: int | None,
     until_ns: int | None,
+    folded_without: Collection[int] | None = None,
 ) -> dict[str, Any]:
     wanted = columns or {}
     return {
@@ -370,6 +381,7 @@ def _asked(
         "endpoints": dict(options.address_names.endpoints),
         "max_connections": options.max_connections,
         "all_sightings": options.all_sightings,
+        "folded_without": None if folded_without is None else sorted(folded_without),
     }
 
 

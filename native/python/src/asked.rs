@@ -1,6 +1,7 @@
 //! What is asked for: tables, columns and filters.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use netdiag_wire::exchange::Places;
 use netdiag_wire::options::{Options, Table, Wanted};
@@ -32,6 +33,8 @@ pub struct Asked {
     endpoints: HashMap<String, (String, Option<String>)>,
     max_connections: Option<usize>,
     all_sightings: bool,
+    /// Where rows are folded, the numbers of the connections whose rows are left out of it.
+    folded_without: Option<Vec<i64>>,
 }
 
 impl Asked {
@@ -40,7 +43,10 @@ impl Asked {
         let shape = |(name, columns): (&String, &Option<Vec<String>>)| shape_of(name, columns.as_deref(), &self.unit);
         let shapes = self.tables.iter().map(shape).collect::<PyResult<Vec<Shape>>>()?;
         let wanted = self.tables.keys().map(|name| table_of(name));
-        let wanted = wanted.collect::<PyResult<Vec<Table>>>()?;
+        let mut wanted = wanted.collect::<PyResult<Vec<Table>>>()?;
+        if self.folded_without.is_some() {
+            wanted.extend([Table::Exchanges, Table::Partitions, Table::Batches]);
+        }
         if self.flow_class.0 >= self.flow_class.1 {
             return Err(PyValueError::new_err("flow_class is (k, n) with k below n"));
         }
@@ -53,6 +59,9 @@ impl Asked {
             topics: self.topics.into_iter().collect(),
             max_connections: self.max_connections.unwrap_or(Options::default().max_connections),
             all_sightings: self.all_sightings,
+            folded_without: self
+                .folded_without
+                .map(|numbers| Arc::new(numbers.into_iter().collect())),
             places: Places {
                 hosts: self.hosts.into_iter().collect(),
                 ports: self.endpoints.into_iter().collect(),

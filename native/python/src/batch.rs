@@ -1,5 +1,6 @@
 //! Rows of one table for Python.
 
+use arrow_array::RecordBatch;
 use netdiag_wire::rows::{self, Rows, Unfit, Value, Values, View};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -80,6 +81,29 @@ impl Batch {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
         capsules::stream(py, self.batch.arrow())
+    }
+}
+
+/// Rows of a fold; Arrow's C data interface takes them as they are.
+#[pyclass(frozen, module = "netdiag_native")]
+pub struct Folded {
+    pub rows: RecordBatch,
+}
+
+#[pymethods]
+impl Folded {
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        capsules::schema(py, self.rows.schema_ref())
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        drop(requested_schema);
+        capsules::array(py, &self.rows)
     }
 }
 

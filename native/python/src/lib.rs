@@ -19,7 +19,7 @@ mod netdiag_native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::batch::{Batch, make_batch};
+    use crate::batch::{Batch, Folded, make_batch};
     #[pymodule_export]
     use crate::failure::CaptureError;
     #[pymodule_export]

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use netdiag_wire::capture::{self, Captures, Compression, FromDisk, Shared, Window};
 use netdiag_wire::engine::reading::said;
 use netdiag_wire::engine::{Broken, Progress, Reading as Engine, Turn};
+use netdiag_wire::folds::Folded as FoldedRows;
 use netdiag_wire::rows::Batch as RowBatch;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -18,7 +19,7 @@ use pyo3::types::PyListMethods;
 use pyo3::types::{PyDict, PyList};
 
 use crate::asked::Asked;
-use crate::batch::Batch;
+use crate::batch::{Batch, Folded};
 use crate::failure::raised;
 
 /// So long Python waits for rows before it looks whether it was interrupted.
@@ -33,7 +34,7 @@ const MOST_WORKERS: usize = 4;
 /// Connections and requests that were taken as ones seen elsewhere, and how many of the connections look like copies.
 type Copies = [AtomicU64; 3];
 
-type Ready = Result<Vec<RowBatch>, Broken>;
+type Ready = Result<(Vec<RowBatch>, Vec<FoldedRows>), Broken>;
 
 /// Captures that are being read: an iterator of dicts, of each table a list of batches.
 ///
@@ -128,7 +129,7 @@ fn work(mut engine: Engine, sender: &SyncSender<Ready>, is_given_up: &AtomicBool
         let (is_last, ready) = match turn {
             Ok(Turn::More) => continue,
             Ok(Turn::End) => return,
-            Ok(Turn::Ready(batches)) => (false, Ok(batches)),
+            Ok(Turn::Ready(batches, folded)) => (false, Ok((batches, folded))),
             Err(broken) => (true, Err(broken)),
         };
         let found = engine.copies();
@@ -151,10 +152,14 @@ impl Reading {
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         loop {
             match py.detach(|| self.wait()) {
-                Ok(Ok(batches)) if batches.is_empty() => {}
-                Ok(Ok(batches)) => {
+                Ok(Ok((batches, folded))) if batches.is_empty() && folded.is_empty() => {}
+                Ok(Ok((batches, folded))) => {
                     self.tell(py, false)?;
-                    return Ok(Some(by_table(py, batches)?));
+                    let ready = by_table(py, batches)?;
+                    for FoldedRows { name, rows } in folded {
+                        append(py, &ready, name, Bound::new(py, Folded { rows })?.into_any())?;
+                    }
+                    return Ok(Some(ready));
                 }
                 Ok(Err(broken)) => {
                     self.close();
@@ -243,14 +248,17 @@ pub fn by_table<'py>(py: Python<'py>, batches: Vec<RowBatch>) -> PyResult<Bound<
     let tables = PyDict::new(py);
     for batch in batches {
         let name = batch.shape().table.as_str();
-        let batch = Bound::new(py, Batch { batch })?;
-        match tables.get_item(name)? {
-            Some(list) => list
-                .cast::<PyList>()
-                .map_err(|_| PyRuntimeError::new_err("not a list"))?
-                .append(batch)?,
-            None => tables.set_item(name, PyList::new(py, [batch])?)?,
-        }
+        append(py, &tables, name, Bound::new(py, Batch { batch })?.into_any())?;
     }
     Ok(tables)
+}
+
+fn append<'py>(py: Python<'py>, tables: &Bound<'py, PyDict>, name: &str, batch: Bound<'py, PyAny>) -> PyResult<()> {
+    match tables.get_item(name)? {
+        Some(list) => list
+            .cast::<PyList>()
+            .map_err(|_| PyRuntimeError::new_err("not a list"))?
+            .append(batch),
+        None => tables.set_item(name, PyList::new(py, [batch])?),
+    }
 }

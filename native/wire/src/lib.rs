@@ -10,6 +10,7 @@
 //! | [`tcp`] | segments of a connection → bytes in order, holes declared when the other side proves them → messages |
 //! | [`kafka`] | message → facts, by programs made of the table of Kafka's messages |
 //! | [`exchange`] | messages → exchanges, and the rows below them |
+//! | [`folds`] | rows → partial sums of those that are alike |
 //! | [`rows`] | rows → Arrow, CSV and JSON |
 //! | [`engine`] | packets → rows, all of these one behind the other |
 //!
@@ -22,6 +23,7 @@ pub mod engine;
 pub mod exchange;
 pub mod facts;
 pub mod flow;
+pub mod folds;
 pub mod kafka;
 pub mod message;
 pub mod options;

@@ -1,5 +1,7 @@
 //! What the engine is asked to do.
 
+use std::sync::Arc;
+
 use foldhash::HashSet;
 
 use crate::exchange::Places;
@@ -105,6 +107,8 @@ pub struct Options {
     pub all_sightings: bool,
     /// What addresses are called.
     pub places: Places,
+    /// Where rows are folded, the connections whose rows are left out of it.
+    pub folded_without: Option<Arc<HashSet<i64>>>,
     /// Packets before this time are counted and not read.
     pub since: Option<i64>,
     /// Packets from this time on are counted and not read.
@@ -123,6 +127,7 @@ impl Default for Options {
             max_connections: 131_072,
             all_sightings: false,
             places: Places::default(),
+            folded_without: None,
             since: None,
             until: None,
         }

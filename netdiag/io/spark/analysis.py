@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from netdiag.findings import Finding
-from netdiag.io.spark.extraction import Extract
+from netdiag.io.spark.extraction import Extract, written
 from netdiag.io.spark.folding import folded_tables, names_told
 from netdiag.io.spark.small_tables import frame_of, may_relay, one_task_each, plain_rows, small_table, small_tables
 from netdiag.rules.wire import check_wire
@@ -25,7 +24,7 @@ from netdiag.traffic.analysis import Analysis, Answer, Buckets, Charts, buckets
 from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.facts import WireView
 from netdiag.traffic.folds.all_folds import ALL as FOLDS
-from netdiag.traffic.folds.parts import Selection
+from netdiag.traffic.folds.selection import Selection
 from netdiag.traffic.insights.all_insights import ALL, Insight
 from netdiag.traffic.insights.shape import Tables
 from netdiag.traffic.tables import NAMES, TOGETHER, aggregate
@@ -59,51 +58,57 @@ class Wanted:
 
 def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lambda text: None) -> Analysis:
     """Everything there is to say."""
-    relays = _relays(extract) if extract.may_relay else {}
+    if extract.folder is not None:
+        return _of_folds(extract, extract.folder, wanted, tell)
+    relays = relays_of(extract.tables, extract.rows) if extract.may_relay else {}
     single = _without(extract.tables, relays)
-    names = _names(extract, single, relays)
-    tables = of_topics(_named(single, names), wanted.topics)
-    if extract.folder is None or wanted.topics:
-        return _asked(replace(extract, tables=tables), wanted, tell)
+    names = names_of(single, extract.rows) if extract.may_name else {}
+    return _asked(replace(extract, tables=of_topics(_named(single, names), wanted.topics)), wanted, tell)
+
+
+def _of_folds(extract: Extract, folder: str, wanted: Wanted, tell: Callable[[str], None]) -> Analysis:
     tell("summing up")
-    spark: SparkSession = tables["exchanges"].sparkSession
-    selection = Selection(relays=frozenset(relays), names=names)
-    with folded_tables(spark, extract.folder, extract.parts, selection) as (folds, rows):
-        few = small_tables(spark, extract.folder, extract.rows, selection, relays)
-        more = replace(extract, tables={**tables, **few, **folds}, rows={**extract.rows, **rows})
-        others = sum(extract.rows[name] for name in NAMES if name not in TOGETHER)
-        with nullcontext() if wanted.charts else one_task_each(spark, sum(rows.values()) + others):
-            return _asked(more, wanted, tell)
+    spark = SparkSession.active()
+    relays = _relays(spark, folder, extract.rows["connections"])
+    if relays and extract.refold is not None:
+        extract.refold(frozenset(relays))
+    selection = Selection(relays=frozenset(relays), names=names_told(folder))
+    tables = _tables(spark, folder, extract.rows, selection, relays)
+    with folded_tables(spark, folder, selection) as (folds, rows):
+        known = {**extract.rows, **rows}
+        every = sum(rows.values()) + sum(extract.rows[name] for name in tables)
+        with one_task_each(spark, every):
+            return _asked(replace(extract, tables={**tables, **folds}, rows=known), wanted, tell)
 
 
-def _relays(extract: Extract) -> dict[int, int]:
+def _relays(spark: SparkSession, folder: str, rows: int) -> dict[int, int]:
     """As `relays_of`; few connections need no file."""
-    connections = (
-        None if extract.folder is None else small_table(extract.folder, "connections", extract.rows["connections"])
-    )
+    connections = small_table(folder, "connections", rows)
     if connections is None:
-        return relays_of(extract.tables, extract.rows)
+        return relays_of(written(spark, folder, ("connections",)))
     if not may_relay(connections):
         return {}
-    spark: SparkSession = extract.tables["connections"].sparkSession
     with one_task_each(spark, connections.num_rows):
         return relays_of({"connections": frame_of(spark, connections)})
 
 
-def _names(extract: Extract, single: Tables, relays: Mapping[int, int]) -> dict[str, str]:
-    if not extract.may_name:
-        return {}
-    if extract.folder is None:
-        return names_of(single, extract.rows)
-    own = Selection(relays=frozenset(relays))
-    return names_told(single["exchanges"].sparkSession, extract.folder, extract.parts, own)
+def _tables(
+    spark: SparkSession, folder: str, rows: Mapping[str, int], selection: Selection, relays: dict[int, int]
+) -> dict[str, DataFrame]:
+    """The tables that are not folded."""
+    few = small_tables(spark, folder, rows, selection, relays)
+    others = [name for name in NAMES if name not in TOGETHER and name not in few]
+    if not others:
+        return few
+    connections = written(spark, folder, {*others, "connections"})
+    return {**_named(_without(connections, relays), selection.names), **few}
 
 
 def _asked(extract: Extract, wanted: Wanted, tell: Callable[[str], None]) -> Analysis:
     tables = extract.tables
     shown = called_by_name(tables) if wanted.named else tables
     # In a thread of its own on Java's side, too.
-    own = inheritable_thread_target(tables["exchanges"].sparkSession)
+    own = inheritable_thread_target(tables["connections"].sparkSession)
     protocols = {
         row["protocol"]: int(row["count"]) for row in tables["connections"].groupBy("protocol").count().collect()
     }
@@ -154,10 +159,12 @@ def names_of(tables: Tables, rows: Mapping[str, int] | None = None) -> dict[str,
 def _named(tables: Tables, told: Mapping[str, str]) -> dict[str, DataFrame]:
     if not told:
         return dict(tables)
-    spark: SparkSession = tables["leaders"].sparkSession
+    spark = SparkSession.active()
     names = spark.createDataFrame(sorted(told.items()), "topic_id string, topic string")
-    named = {name: with_topic_names(tables[name], names) for name in _WITH_TOPIC}
-    return {**tables, **named, "exchanges": with_named_topics(tables["exchanges"], names)}
+    named = {name: with_topic_names(tables[name], names) for name in _WITH_TOPIC if name in tables}
+    if "exchanges" in tables:
+        named["exchanges"] = with_named_topics(tables["exchanges"], names)
+    return {**tables, **named}
 
 
 def once(tables: Tables, rows: Mapping[str, int] | None = None) -> dict[str, DataFrame]:
@@ -180,7 +187,7 @@ def _without(tables: Tables, found: Mapping[int, int]) -> dict[str, DataFrame]:
     spark: SparkSession = tables["connections"].sparkSession
     relays = spark.createDataFrame(sorted(found.items()), "connection bigint, relay_of bigint")
     connections = tables["connections"].drop("relay_of").join(F.broadcast(relays), "connection", "left")
-    kept = {name: without_relays(tables[name], connections) for name in _OF_CONNECTIONS}
+    kept = {name: without_relays(tables[name], connections) for name in _OF_CONNECTIONS if name in tables}
     return {**tables, **kept, "connections": connections.select(*tables["connections"].columns)}
 
 

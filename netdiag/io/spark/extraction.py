@@ -1,4 +1,4 @@
-"""The engine once over all captures: every task writes its rows of every table as Parquet, beside one another.
+"""The engine once over all captures: every task writes its rows of tables and its folds as Parquet, beside one another.
 
 Rows do not pass through Java: what tasks hand back is a line of account each. A part is written in a folder of attempts
 and moved when it is whole, under a name that says which part it is. What a second attempt or a speculative one writes
@@ -11,7 +11,7 @@ import gc
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -30,11 +30,13 @@ from netdiag.io.spark.small_tables import frame_of, may_name, may_relay
 from netdiag.traffic.aggregates.expressions import struct_of_arrow
 from netdiag.traffic.analysis import Seen
 from netdiag.traffic.arrow import BATCH, schema_of
+from netdiag.traffic.folds.all_folds import PIECES
 from netdiag.traffic.tables import NAMES, TOGETHER, table
 from netdiag.values import dataclass
 
 _PROGRESS = ".progress"
 _ATTEMPTS = ".attempts"
+FOLDS = ".folds"
 _LOOK_EVERY = 0.3
 # So many rows of all tables together are sent along with every question.
 _FEW = 20_000
@@ -47,7 +49,8 @@ class Extract:
     """The tables as DataFrames over what was written, how many rows each has, and what was read for it.
 
     `may_relay` and `may_name` are False where it is known that there are no relays, and no topics to name. `folder`:
-    where the tables lie in so many `parts`, with every connection whole in one of them, if they are worth folding.
+    where folds lie and the tables that are not folded; None where whole tables are asked. `refold`: writes the folds
+    anew, without what was said on these connections.
     """
 
     tables: dict[str, DataFrame]
@@ -56,7 +59,7 @@ class Extract:
     may_relay: bool = True
     may_name: bool = True
     folder: str | None = None
-    parts: int = 0
+    refold: Callable[[frozenset[int]], None] | None = None
 
 
 def extract(
@@ -71,49 +74,73 @@ def extract(
 ) -> Extract:
     """Run the engine in so many tasks; `tell` hears the share of `size` bytes and the packets that are read.
 
-    `write` is what a task does, `write_part` unless it is another function.
+    `write` is what a task does, `write_task` unless it is another function.
     """
-    _make_folders(folder)
-    work = write or write_part
+    work = write or write_task
     numbers = spark.sparkContext.parallelize(range(tasks), tasks)
-    with _watched(folder, tasks, size, tell), translated_errors():
-        accounts = numbers.map(lambda number: work(located(reading.share(number, tasks)), folder, number)).collect()
-    _drop_folders(folder)
-    missing = [name for name in NAMES if len(list(Path(folder, name).glob("part-*.parquet"))) != tasks]
-    if missing:
-        raise NetdiagError(
-            "what the executors wrote is not visible here", where=folder, hint="give --out a folder that all share"
-        )
-    return _extract(_written(spark, folder), accounts, reading, size, folder)
+
+    def run(reading: Reading) -> list[dict[str, Any]]:
+        _make_folders(reading, folder)
+        with _watched(folder, tasks, size, tell), translated_errors():
+            shares = numbers.map(lambda number: work(located(reading.share(number, tasks)), folder, number))
+            accounts: list[dict[str, Any]] = shares.collect()
+        _drop_folders(folder)
+        if any(len(list(place.glob("part-*.parquet"))) != tasks for place in _places(reading, folder)):
+            hint = "give --out a folder that all share"
+            raise NetdiagError("what the executors wrote is not visible here", where=folder, hint=hint)
+        return accounts
+
+    accounts = run(reading)
+    tables = {} if reading.folds else written(spark, folder)
+    return _extract(tables, accounts, reading, size, folder, lambda without: _refold(run, reading, folder, without))
 
 
-def extract_here(reading: Reading, folder: str) -> dict[str, Any]:
+def extract_here(
+    reading: Reading, folder: str, tell: Callable[[Progress], None] = lambda progress: None
+) -> dict[str, Any]:
     """Run the engine in this process, without Spark: the one part of all tables, and its account for `opened`."""
-    _make_folders(folder)
-    account = write_part(reading, folder, 0)
+    _make_folders(reading, folder)
+    account = write_part(reading, folder, 0, tell)
     _drop_folders(folder)
     return account
 
 
+def _refold(run: Callable[[Reading], Any], reading: Reading, folder: str, without: frozenset[int]) -> None:
+    shutil.rmtree(Path(folder, FOLDS), ignore_errors=True)
+    run(replace(reading, options=replace(reading.options, tables=frozenset()), without=without))
+
+
 def opened(spark: SparkSession, account: Mapping[str, Any], reading: Reading, folder: str, *, size: int) -> Extract:
     """What `extract_here` wrote; few rows are given to Spark as they are, which saves it looking into files."""
+    if reading.folds:
+
+        def again(without: frozenset[int]) -> None:
+            _refold(lambda chosen: extract_here(chosen, folder), reading, folder, without)
+
+        return _extract({}, [account], reading, size, folder, again)
     if sum(account["rows"].values()) > _FEW:
-        return _extract(_written(spark, folder), [account], reading, size, folder)
+        return _extract(written(spark, folder), [account], reading, size, folder)
     parts = {name: pq.read_table(Path(folder, name, "part-00000.parquet")) for name in NAMES}
     tables = {name: frame_of(spark, part) for name, part in parts.items()}
     found = _extract(tables, [account], reading, size, folder)
     return replace(found, may_relay=may_relay(parts["connections"]), may_name=may_name(parts))
 
 
-def _written(spark: SparkSession, folder: str) -> dict[str, DataFrame]:
+def written(spark: SparkSession, folder: str, names: Iterable[str] = NAMES) -> dict[str, DataFrame]:
     """The tables there; Spark, were it not told what is in them, would have a task look into a file of each."""
-    shapes = {name: struct_of_arrow(schema_of(table(name), unit="us")) for name in NAMES}
-    return {name: spark.read.schema(shapes[name]).parquet(Path(folder, name).as_uri()) for name in NAMES}
+    shapes = {name: struct_of_arrow(schema_of(table(name), unit="us")) for name in names}
+    return {name: spark.read.schema(shapes[name]).parquet(Path(folder, name).as_uri()) for name in shapes}
 
 
-def _make_folders(folder: str) -> None:
-    for name in (*NAMES, _PROGRESS, _ATTEMPTS):
-        Path(folder, name).mkdir(parents=True, exist_ok=True)
+def _places(reading: Reading, folder: str) -> list[Path]:
+    """Where parts are written."""
+    tables = [Path(folder, name) for name in NAMES if name in reading.options.tables]
+    return [*tables, *(Path(folder, FOLDS, name) for name in (PIECES if reading.folds else ()))]
+
+
+def _make_folders(reading: Reading, folder: str) -> None:
+    for place in (*_places(reading, folder), Path(folder, _PROGRESS), Path(folder, _ATTEMPTS)):
+        place.mkdir(parents=True, exist_ok=True)
 
 
 def _drop_folders(folder: str) -> None:
@@ -122,15 +149,19 @@ def _drop_folders(folder: str) -> None:
 
 
 def _extract(
-    tables: dict[str, DataFrame], accounts: Sequence[Mapping[str, Any]], reading: Reading, size: int, folder: str
+    tables: dict[str, DataFrame],
+    accounts: Sequence[Mapping[str, Any]],
+    reading: Reading,
+    size: int,
+    folder: str,
+    refold: Callable[[frozenset[int]], None] | None = None,
 ) -> Extract:
     firsts, lasts = ([account[key] for account in accounts if account[key] is not None] for key in ("first", "last"))
-    rows = {name: sum(account["rows"][name] for account in accounts) for name in NAMES}
     return Extract(
         tables=tables,
-        rows=rows,
-        folder=folder if sum(rows.values()) > _FEW else None,
-        parts=len(accounts),
+        rows={name: sum(account["rows"].get(name, 0) for account in accounts) for name in NAMES},
+        folder=folder if reading.folds else None,
+        refold=refold,
         seen=Seen(
             files=reading.names or reading.paths,
             bytes=size,
@@ -141,50 +172,65 @@ def _extract(
     )
 
 
-def write_part(reading: Reading, folder: str, number: int) -> dict[str, Any]:
-    """One task: its class of connections as one file per table."""
+def write_task(reading: Reading, folder: str, number: int) -> dict[str, Any]:
+    """One task: its class of connections, as `write_part`, while others do the same beside it."""
     share_memory()
+    account = write_part(reading, folder, number)
+    # The same process goes on to something else.
+    give_memory_back()
+    return account
+
+
+def write_part(
+    reading: Reading, folder: str, number: int, tell: Callable[[Progress], None] = lambda progress: None
+) -> dict[str, Any]:
+    """A class of connections as one file per table and per fold."""
     last = Progress()
 
-    def tell(progress: Progress) -> None:
+    def note(progress: Progress) -> None:
         nonlocal last
         last = progress
+        tell(progress)
         with suppress(OSError):
             Path(folder, _PROGRESS, str(number)).write_text(f"{progress.read} {progress.packets}", encoding="ascii")
 
-    parts = {name: _Part(folder, name, number) for name in NAMES}
+    def part(name: str, schema: pa.Schema) -> _Part:
+        return _Part(folder, name if name in NAMES else f"{FOLDS}/{name}", number, schema)
+
+    tables = reading.options.tables
+    parts = {name: part(name, schema_of(table(name), unit="us")) for name in NAMES if name in tables}
     try:
-        for ready in read_batches(reading, tell=tell):
+        for ready in read_batches(reading, tell=note):
             for name, batches in ready.items():
                 for batch in batches:
+                    if name not in parts:
+                        parts[name] = part(name, batch.schema)
                     parts[name].add(batch)
             _write_large(parts)
-        for part in parts.values():
-            part.finish()
+        for each in parts.values():
+            each.finish()
     finally:
-        for part in parts.values():
-            part.drop()
-    # The same process goes on to fold what it has read.
-    give_memory_back()
-    counts = {name: part.rows for name, part in parts.items()}
+        for each in parts.values():
+            each.drop()
+    counts = {name: each.rows for name, each in parts.items()}
     return {"packets": last.packets, "first": last.first, "last": last.last, "rows": counts}
 
 
 def _write_large(parts: Mapping[str, "_Part"]) -> None:
     """Write what waits and is large; tables with rows of the same exchanges have the same in a row group each."""
-    together = any(parts[name].is_large for name in TOGETHER)
+    together = any(parts[name].is_large for name in TOGETHER if name in parts)
     for name, part in parts.items():
         if together if name in TOGETHER else part.is_large:
             part.write()
 
 
 class _Part:
-    """The rows of one table in one task."""
+    """The rows of one table, or of one fold, in one task."""
 
-    def __init__(self, folder: str, name: str, number: int) -> None:
+    def __init__(self, folder: str, name: str, number: int, schema: pa.Schema) -> None:
         self._path = Path(folder, name, f"part-{number:05d}.parquet")
-        self._temporary = Path(folder, _ATTEMPTS, f"{name}-{number:05d}-{uuid4().hex}.parquet")
-        self._writer = pq.ParquetWriter(self._temporary, schema_of(table(name), unit="us"), compression="zstd")
+        self._temporary = Path(folder, _ATTEMPTS, f"{self._path.parent.name}-{number:05d}-{uuid4().hex}.parquet")
+        self._writer = pq.ParquetWriter(self._temporary, schema, compression="zstd")
         self._held: list[pa.RecordBatch] = []
         self._waiting = 0
         self._is_open = True

@@ -21,13 +21,19 @@ Batches = Mapping[str, Sequence[pa.RecordBatch]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """Which captures, from when to when, and what of them; `names` is what the files are called in the rows."""
+    """Which captures, from when to when, and what of them; `names` is what the files are called in the rows.
+
+    `folds`: what is folded of exchanges, partitions and batches comes as well (see `netdiag.traffic.folds`), but of the
+    connections `without` that.
+    """
 
     paths: tuple[str, ...]
     names: tuple[str, ...] = ()
     since_ns: int | None = None
     until_ns: int | None = None
     options: ReadOptions
+    folds: bool = False
+    without: frozenset[int] = frozenset()
 
     def share(self, number: int, of: int) -> "Reading":
         """The part of one task of so many."""
@@ -49,7 +55,7 @@ def read_batches(
     columns: Mapping[str, Sequence[str]] | None = None,
     tell: Callable[[Progress], None] | None = None,
 ) -> Iterator[Batches]:
-    """The rows of the tables that are wanted, as they become ready, with times in microseconds.
+    """The rows of the tables that are wanted and of folds, as they become ready, with times in microseconds.
 
     `columns` are those of a table that are wanted; `tell` hears from time to time how far it is.
     """
@@ -61,6 +67,7 @@ def read_batches(
         unit="us",
         since_ns=reading.since_ns,
         until_ns=reading.until_ns,
+        folded_without=reading.without if reading.folds else None,
         tell=None if tell is None else lambda *far: tell(Progress(*far)),
     )
     for ready in read:

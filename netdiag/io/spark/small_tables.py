@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from netdiag.traffic.arrow import schema_of
-from netdiag.traffic.folds.parts import Selection
+from netdiag.traffic.folds.selection import Selection
 from netdiag.traffic.tables import NAMES, TOGETHER, table
 
 # What goes along with a question as it is: each task of it gets these rows.

@@ -23,7 +23,7 @@ from netdiag.io.spark.reading import Reading
 from netdiag.io.spark.session import spark_session
 from netdiag.kafka import protocol as wire
 from netdiag.traffic.native import ReadOptions
-from netdiag.traffic.tables import NAMES
+from netdiag.traffic.tables import NAMES, TOGETHER
 from netdiag.values import dataclass
 
 # To write it at the end of a session takes so many seconds on a machine that has nothing better to do.
@@ -66,7 +66,9 @@ def _analyse_a_sample(archive: Path, folder: str) -> None:
     data = sample_pcap()
     capture = Path(folder, "sample.pcap")
     capture.write_bytes(data)
-    reading = Reading(paths=(str(capture),), options=ReadOptions(tables=frozenset(NAMES)))
+    reading = Reading(
+        paths=(str(capture),), options=ReadOptions(tables=frozenset(NAMES) - frozenset(TOGETHER)), folds=True
+    )
     tables = Path(folder, "tables")
     tables.mkdir()
     account = extract_here(reading, str(tables))

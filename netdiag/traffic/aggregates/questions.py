@@ -41,7 +41,8 @@ class Question:
 
     def may_have_rows(self, rows: Mapping[str, int]) -> bool:
         """Whether the answer has any, with so many rows of each table and fold."""
-        return rows.get(self.folds.get(self.of, self.of), rows[self.of]) > 0
+        fold = self.folds.get(self.of, self.of)
+        return rows[fold if fold in rows else self.of] > 0
 
 
 QUESTIONS: Mapping[str, Question] = {
@@ -127,7 +128,7 @@ QUESTIONS: Mapping[str, Question] = {
         ask=lambda t: topics.produce(t["batches"], t["exchanges"]),
         first=("bytes",),
         then=("client_id", "topic", "acks", "codec", "idempotent", "transactional"),
-        folds={"batches": "sent"},
+        folds={"batches": "sent", "exchanges": "rates"},
     ),
     "consume": Question(
         of="exchanges",

@@ -20,8 +20,14 @@ from netdiag.traffic.aggregates.expressions import (
     total,
     weighed,
 )
-from netdiag.traffic.folds.fold import TIMES
-from netdiag.traffic.folds.views import ACKS, ALL_BYTES, ALL_RECORDS, FIRST_OF_PARTITION, FIRST_OF_TOPIC
+from netdiag.traffic.folds.merged import (
+    ACKS,
+    ALL_BYTES,
+    ALL_RECORDS,
+    FIRST_OF_PARTITION,
+    FIRST_OF_TOPIC,
+    TIMES,
+)
 from netdiag.traffic.tables import aggregate
 
 _SUMS = ("produced_records", "produced_bytes", "fetched_records", "fetched_bytes", "replicated_bytes", "errors")

@@ -30,7 +30,9 @@ class Insight:
 
     def may_have_rows(self, rows: Mapping[str, int]) -> bool:
         """Whether the answer has any, with so many rows of each table and fold."""
-        return not self.of or any(rows.get(self.folds.get(name, name), rows[name]) > 0 for name in self.of)
+        return not self.of or any(
+            rows[self.folds.get(name, name) if self.folds.get(name) in rows else name] > 0 for name in self.of
+        )
 
 
 ALL: Mapping[str, Insight] = {
@@ -47,7 +49,7 @@ ALL: Mapping[str, Insight] = {
     ),
     "group_steps": Insight(fact=facts.GroupStep, ask=movements.group_steps, of=("group_events",)),
     "moves": Insight(fact=facts.Moves, ask=movements.moves, of=("endpoints", "leaders")),
-    "producing": Insight(fact=facts.Producing, ask=requests.producing, of=("batches",), folds={"batches": "sequences"}),
+    "producing": Insight(fact=facts.Producing, ask=requests.producing, of=("batches",), folds={"batches": "produced"}),
     "acks": Insight(fact=facts.Acks, ask=requests.acks, of=("exchanges",), folds={"exchanges": "acks"}),
     "skews": Insight(fact=facts.Skew, ask=requests.skews, of=("partitions",), folds={"partitions": "places"}),
     "oversized": Insight(

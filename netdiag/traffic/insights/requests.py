@@ -5,8 +5,7 @@ from pyspark.sql import functions as F
 
 from netdiag.traffic.aggregates.expressions import times_if
 from netdiag.traffic.facts import Acks, Calls, Errors, Idle, Oversized, Producing, Skew
-from netdiag.traffic.folds.all_folds import MOST_RESENT, RESENT
-from netdiag.traffic.folds.fold import TIMES
+from netdiag.traffic.folds.merged import MOST_RESENT, RESENT, TIMES
 from netdiag.traffic.insights.shape import (
     CLIENT,
     Tables,

@@ -19,7 +19,7 @@ from pyspark.sql.types import (
 
 from netdiag.traffic.aggregates.expressions import hashing, times, weighed
 from netdiag.traffic.facts import MOST, MOST_VALUES
-from netdiag.traffic.folds.fold import UNTIL
+from netdiag.traffic.folds.merged import UNTIL
 
 Tables = Mapping[str, DataFrame]
 # A client is its address and its client.id.

@@ -44,6 +44,6 @@ if __name__ == "__main__":
     import netdiag.io.spark.extraction as extraction
     from netdiag.cli.main import run
 
-    extraction.write_part = held
+    extraction.write_task = held
     sys.argv[1:] = sys.argv[3:]
     run()

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvError, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::{io, panic};
 
@@ -16,6 +16,7 @@ use super::work::{Aside, Made, Work};
 use super::worker::Worker;
 use crate::capture::{Ahead, CaptureFile, Captures, Chunk, FromDisk, Refused, Shared, Window};
 use crate::exchange::{Known, Learned, Lessons, Topics};
+use crate::folds::{Folded, Folds, Through};
 use crate::options::{Options, Table};
 use crate::rows::{Batch, Packed, Packer, Rows, Shape};
 
@@ -80,8 +81,8 @@ impl Progress {
 
 /// What became of a turn.
 pub enum Turn {
-    /// Rows are ready: those of one exchange in all tables, and the batches of a table in their order.
-    Ready(Vec<Batch>),
+    /// Rows are ready: those of one exchange in all tables, and the batches of a table in their order; and folded rows.
+    Ready(Vec<Batch>, Vec<Folded>),
     /// There is more to read.
     More,
     /// All is read, and all rows were given.
@@ -108,6 +109,8 @@ struct Connected {
     lessons: Receiver<Lessons>,
     known: SyncSender<Known>,
     rowed: Receiver<Rowed>,
+    /// Where rows are folded; the last ones come at the end of the thread.
+    folded: Receiver<Vec<Folded>>,
     copies: Copies,
 }
 
@@ -143,6 +146,7 @@ pub struct Reading {
     /// The names of files, by the index that packets have.
     files: BTreeMap<u32, String>,
     rows: Rows,
+    folded: Vec<Folded>,
     progress: Arc<Progress>,
     copies: Copies,
     is_over: bool,
@@ -169,6 +173,12 @@ impl Reading {
             last: i64::MIN.into(),
         });
         let names: BTreeMap<u32, String> = (0..).zip(names.iter().cloned()).collect();
+        // Rows are folded where they are made, in a thread of its own.
+        let workers = if options.folded_without.is_some() {
+            workers.max(1)
+        } else {
+            workers
+        };
         let router = Router::new(options, interfaces.clone(), Routes::new(options), workers);
         let ledger = Ledger::new(options, Learned::default());
         let assembler = || {
@@ -188,7 +198,9 @@ impl Reading {
                 assembler: Box::new(assembler()),
             }
         } else {
-            let workers = (0..workers).map(|_| (Worker::new(options, workers), assembler(), Packer::new(shapes)));
+            let folds = || options.folded_without.clone().map(Folds::new);
+            let workers =
+                (0..workers).map(|_| (Worker::new(options, workers), assembler(), Packer::new(shapes), folds()));
             threads(
                 captures,
                 router,
@@ -201,6 +213,7 @@ impl Reading {
             ledger,
             files: names,
             rows: Rows::new(shapes),
+            folded: Vec::new(),
             progress,
             copies: Copies::default(),
             is_over: false,
@@ -226,11 +239,11 @@ impl Reading {
         if let Some(captures) = ended {
             self.is_over = true;
             self.end(captures.files());
-        } else if !self.rows.is_due() {
+        } else if !self.rows.is_due() && self.folded.is_empty() {
             return Ok(Turn::More);
         }
         self.ledger.drained();
-        Ok(Turn::Ready(self.rows.drain()))
+        Ok(Turn::Ready(self.rows.drain(), std::mem::take(&mut self.folded)))
     }
 
     /// How far reading is.
@@ -261,7 +274,7 @@ impl Reading {
                 return Err(refused.into());
             }
         }
-        Ok(Turn::Ready(self.rows.drain()))
+        Ok(Turn::Ready(self.rows.drain(), Vec::new()))
     }
 
     /// Takes the next round; with the last one gives the files that were read.
@@ -344,6 +357,13 @@ impl Reading {
             self.ledger.take(Aside::default(), told, &mut self.rows);
         }
         self.copies = workers.iter().map(|worker| worker.copies).sum();
+        for worker in workers {
+            if most == 0 {
+                self.folded.extend(worker.folded.iter().flatten());
+            } else {
+                self.folded.extend(worker.folded.try_iter().flatten());
+            }
+        }
         Ok(Some(next))
     }
 
@@ -386,21 +406,23 @@ pub fn said(cause: &(dyn std::any::Any + Send)) -> String {
 fn threads(
     captures: Captures,
     router: Router,
-    workers: impl Iterator<Item = (Worker, Assembler, Packer)>,
+    workers: impl Iterator<Item = (Worker, Assembler, Packer, Option<Folds>)>,
     (progress, waits): (&Arc<Progress>, bool),
 ) -> Result<Source, Broken> {
     let rows_ahead = if waits { 0 } else { BEHIND + AHEAD };
     let (routed_sender, routed) = sync_channel(AHEAD);
     let (mut tasks, mut connected, mut threads) = (Vec::new(), Vec::new(), Vec::new());
-    for (worker, assembler, packer) in workers {
+    for (worker, assembler, packer, folds) in workers {
         let (task_sender, tasks_of_it) = sync_channel(AHEAD);
         let (lessons_sender, lessons) = sync_channel(AHEAD);
         let (known, known_receiver) = sync_channel(BEHIND + AHEAD);
         let (rowed_sender, rowed) = sync_channel(rows_ahead);
+        let (folded_sender, folded) = channel();
         let work = move || {
             // Whoever is gone wants nothing more.
             let _ = work(
                 (worker, assembler, packer, waits),
+                (folds, &folded_sender),
                 &tasks_of_it,
                 &lessons_sender,
                 &known_receiver,
@@ -413,6 +435,7 @@ fn threads(
             lessons,
             known,
             rowed,
+            folded,
             copies: Copies::default(),
         });
     }
@@ -432,13 +455,31 @@ fn threads(
 /// those of the round before were taken, as rows of records may be large.
 fn work(
     (mut worker, mut assembler, mut packer, waits): (Worker, Assembler, Packer, bool),
+    (mut folds, folded): (Option<Folds>, &Sender<Vec<Folded>>),
     tasks: &Receiver<Task>,
     lessons: &SyncSender<Lessons>,
     known: &Receiver<Known>,
     rowed: &SyncSender<Rowed>,
 ) -> Option<()> {
     let mut make_rows = |made: &mut Made, known| {
-        let told = assembler.take(made, known, &mut packer);
+        let told = match &mut folds {
+            Some(folds) => {
+                let told = assembler.take(
+                    made,
+                    known,
+                    &mut Through {
+                        folds,
+                        rows: &mut packer,
+                    },
+                );
+                let full = folds.take();
+                if !full.is_empty() {
+                    folded.send(full).ok()?;
+                }
+                told
+            }
+            None => assembler.take(made, known, &mut packer),
+        };
         rowed.send((packer.take(), told)).ok()
     };
     let mut waiting: VecDeque<Made> = VecDeque::new();
@@ -464,7 +505,7 @@ fn work(
     for mut made in waiting {
         make_rows(&mut made, known.recv().ok()?)?;
     }
-    Some(())
+    folds.map_or(Some(()), |mut folds| folded.send(folds.finish()).ok())
 }
 
 /// Hands out rounds until there are no more packets, or nobody wants them.

@@ -1,48 +1,67 @@
 """Folding: rows that are alike become one, and nothing that is asked for is lost."""
 
 import random
-from collections import Counter
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
-from netdiag.traffic.aggregates.expressions import host, three_digits
-from netdiag.traffic.arrow import schema_of
-from netdiag.traffic.folds.fold import (
+from netdiag.traffic.aggregates.expressions import host
+from netdiag.traffic.folds.merged import (
+    FIRST,
+    GREATEST,
+    KEY,
+    SUM,
     TIMES,
-    Fold,
-    Folding,
+    UNTIL,
     Quantiles,
     column,
-    digits,
-    folded,
     hosts,
     mapped,
-    schema_of_fold,
-    seconds,
+    merged,
     settled,
+    with_column,
 )
-from netdiag.traffic.tables import table
 from tests.traffic.folds.anything import anything
 
+KINDS = {
+    "client_id": KEY,
+    "topics": KEY,
+    "request_bytes": SUM,
+    "records": SUM,
+    "latency_ms": GREATEST,
+    "time": FIRST,
+    "request_packet": FIRST,
+    TIMES: SUM,
+    UNTIL: GREATEST,
+}
+
+
+def with_roles(rows: pa.Table, kinds: dict[str, str]) -> pa.Table:
+    found = rows.select([])
+    for name, role in kinds.items():
+        found = with_column(found, name, role, rows[name])
+    return found
+
+
+def folded(rows: pa.Table) -> pa.Table:
+    """Rows of `exchanges` as the engine gives what it has not merged yet."""
+    times = pa.array([1] * rows.num_rows, pa.int64())
+    return with_roles(rows.append_column(TIMES, times).append_column(UNTIL, rows["time"]), KINDS)
+
+
 ROWS = anything(3)["exchanges"]
-FOLD = Fold(
-    of="exchanges",
-    keys=("client_id", "topics"),
-    sums=("request_bytes", "records"),
-    greatest=("latency_ms",),
-    first=("time", "request_packet"),
-)
 
 
 def plain(rows: pa.Table) -> list[dict[str, Any]]:
-    return sorted(rows.to_pylist(), key=repr)
+    return sorted(rows.to_pylist(), key=in_order)
+
+
+def in_order(row: dict[str, Any]) -> str:
+    return repr(sorted(row.items()))
 
 
 def by_hand(rows: pa.Table) -> list[dict[str, Any]]:
@@ -67,62 +86,31 @@ def by_hand(rows: pa.Table) -> list[dict[str, Any]]:
                 "until": max(row["time"] for row in group),
             }
         )
-    return sorted(made, key=repr)
+    return sorted(made, key=in_order)
 
 
 def test_what_is_alike_is_one() -> None:
-    assert plain(folded(FOLD, ROWS)) == by_hand(ROWS)
+    assert plain(merged(folded(ROWS))) == by_hand(ROWS)
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_pieces_are_what_the_whole_is(size: int) -> None:
-    folding = Folding(FOLD)
-    for begin in range(0, ROWS.num_rows, size):
-        assert folding.add(ROWS.slice(begin, size)) is None
-    rest = folding.rest()
-    assert rest is not None
-    assert plain(rest) == by_hand(ROWS)
+    pieces = [merged(folded(ROWS.slice(begin, size))) for begin in range(0, ROWS.num_rows, size)]
+    assert plain(merged(pa.concat_tables(pieces))) == by_hand(ROWS)
 
 
-def test_too_many_rows_are_given_away() -> None:
-    folding, given = Folding(FOLD, most=20), []
-    for begin in range(0, ROWS.num_rows, 10):
-        full = folding.add(ROWS.slice(begin, 10))
-        if full is not None:
-            given.append(full)
-        assert folding.held <= 20
-    assert len(given) > 3
-    rest = folding.rest()
-    times: Counter[str] = Counter()
-    for part in [*given, *([rest] if rest is not None else [])]:
-        for row in part.to_pylist():
-            times[repr((row["client_id"], row["topics"]))] += row["times"]
-    wanted: Counter[str] = Counter()
-    for row in by_hand(ROWS):
-        wanted[repr((row["client_id"], row["topics"]))] += row["times"]
-    assert times == wanted
-
-
-def test_only_rows_that_meet_the_condition() -> None:
-    fold = Fold(of="exchanges", keys=("outcome",), where=lambda rows: pc.equal(rows["outcome"], "unanswered"))
-    (row,) = folded(fold, ROWS).to_pylist()
-    assert row == {"outcome": "unanswered", "times": ROWS["outcome"].to_pylist().count("unanswered")}
-    assert Folding(fold).rest() is None
+def test_no_rows_and_a_choice_of_rows_stay_what_they_are() -> None:
+    assert merged(folded(ROWS.slice(0, 0))).num_rows == 0
+    apart = with_roles(ROWS, {"client_id": KEY})
+    assert merged(apart) is apart
 
 
 def test_lists_are_told_apart() -> None:
     lists = [["a", "b"], ["a,1:b"], ["ab"], [""], [], None, ["a"], ["a", ""], ["a", "b"]]
-    rows = pa.table({"topics": pa.array(lists, pa.list_(pa.string()))})
-    found = folded(Fold(of="exchanges", keys=("topics",)), rows)
+    rows = pa.table({"topics": pa.array(lists, pa.list_(pa.string())), TIMES: pa.array([1] * len(lists), pa.int64())})
+    found = merged(with_roles(rows, {"topics": KEY, TIMES: SUM}))
     assert found["topics"].to_pylist() == lists[:-1]
     assert found["times"].to_pylist() == [2, *[1] * 7]
-
-
-def test_the_schema_is_that_of_the_rows() -> None:
-    assert schema_of_fold(FOLD, schema_of(table("exchanges"), unit="us")).types == folded(FOLD, ROWS).schema.types
-
-
-S = 1_000_000
 
 
 def test_the_port_of_a_host_is_0(spark: SparkSession) -> None:
@@ -135,28 +123,6 @@ def test_the_port_of_a_host_is_0(spark: SparkSession) -> None:
         for each in (rows.slice(0, 2), pa.table({"client": made}).slice(0, 2))
     )
     assert before == after == ["10.0.0.1", "fd00::1"]
-
-
-def test_seconds_begin_where_they_begin() -> None:
-    times = pa.array([0, S - 1, S, 25 * S + 1], pa.timestamp("us", tz="UTC"))
-    rows = pa.table({"time": times})
-    assert seconds("time")(rows).cast(pa.int64()).to_pylist() == [0, 0, S, 25 * S]
-    assert seconds("time", 10)(rows).cast(pa.int64()).to_pylist() == [0, 0, 0, 20 * S]
-
-
-def test_what_has_one_key_is_one_number_at_three_digits(spark: SparkSession) -> None:
-    chance = np.random.default_rng(7)
-    microseconds = chance.integers(0, 10**8, 20_000) / 1000
-    halves = np.concatenate([(np.arange(100, 1000) + 0.5) * 10.0**power for power in range(-5, 4)])
-    edges = np.array([0.0, 0.001, 1.0, 9.995, 9.994999999999999, 99.95, 100.0, 1e-6, 1e9])
-    values = np.concatenate([microseconds, halves, np.nextafter(halves, 0), np.nextafter(halves, 1e9), edges])
-    rows = pa.table({"latency": pa.array([*values.tolist(), None])})
-    key = digits(lambda rows: rows["latency"])(rows)
-    assert len(key[: len(microseconds)].unique()) < 0.3 * len(microseconds)
-    frame = spark.createDataFrame(rows.append_column("key", key)).withColumn("three", three_digits(F.col("latency")))
-    several = frame.groupBy("key").agg(F.count_distinct("three").alias("count")).where(F.col("count") > 1)
-    assert several.collect() == []
-    assert key[len(rows) - 1].as_py() is None
 
 
 def test_texts_are_mapped_once() -> None:
@@ -172,7 +138,7 @@ def test_texts_are_mapped_once() -> None:
 
 
 PERCENTS = (50, 95, 99)
-TIMES_TAKEN = Fold(of="rows", keys=("group", "outcome"), sums=("bytes",), greatest=("value", "other"))
+TIMES_TAKEN = {"group": KEY, "outcome": KEY, "value": GREATEST, "other": GREATEST, "bytes": SUM, TIMES: SUM}
 
 
 def asked(name: str) -> Quantiles:
@@ -182,7 +148,7 @@ def asked(name: str) -> Quantiles:
 def by_chance(seed: int, rows: int = 3000) -> pa.Table:
     chance = random.Random(seed)
     values = [None, 0.0, 1.0, *(chance.random() * 10 ** chance.randrange(4) for _ in range(rows // seed))]
-    return pa.table(
+    rows_by_chance = pa.table(
         {
             "group": pa.array([chance.choice(["one", "two", None]) for _ in range(rows)]),
             "outcome": pa.array([chance.choice(["answered", "unanswered"]) for _ in range(rows)]),
@@ -192,6 +158,7 @@ def by_chance(seed: int, rows: int = 3000) -> pa.Table:
             TIMES: pa.array([chance.choice([1, 1, 1, 40]) for _ in range(rows)], pa.int64()),
         }
     )
+    return with_roles(rows_by_chance, TIMES_TAKEN)
 
 
 def percentiles(rows: pa.Table, name: str) -> dict[object, list[float]]:
@@ -218,9 +185,9 @@ def counts(rows: pa.Table) -> dict[tuple[object, ...], tuple[int, int]]:
 @pytest.mark.parametrize("seed", [1, 2, 100])
 def test_percentiles_and_counts_stay(seed: int) -> None:
     rows = by_chance(seed)
-    found = settled([asked("value"), asked("other")])(TIMES_TAKEN, rows)
+    found = settled([asked("value"), asked("other")])(rows)
     assert found.num_rows < rows.num_rows / 3
-    assert set(found.schema.names) == {*TIMES_TAKEN.columns, TIMES}
+    assert set(found.schema.names) == set(TIMES_TAKEN)
     for name in ("value", "other"):
         assert percentiles(found, name) == percentiles(rows, name), name
     assert counts(found) == counts(rows)
@@ -228,7 +195,7 @@ def test_percentiles_and_counts_stay(seed: int) -> None:
 
 def test_few_rows_are_left_of_many_values() -> None:
     rows = by_chance(1)
-    found = settled([asked("value")])(TIMES_TAKEN, rows)
+    found = settled([asked("value")])(rows)
     # Of each group at most seven rows at a place and the greatest, and those between: of two outcomes, with and
     # without bytes, one with a value and one without.
     assert found.num_rows <= 3 * (7 + 4 * 8 + 4)
@@ -237,6 +204,7 @@ def test_few_rows_are_left_of_many_values() -> None:
 def test_no_rows_and_no_values() -> None:
     rows = by_chance(1)
     whole = settled([asked("value")])
-    assert whole(TIMES_TAKEN, rows.slice(0, 0)).num_rows == 0
-    nulls = rows.set_column(rows.schema.get_field_index("value"), "value", pa.nulls(rows.num_rows, pa.float64()))
-    assert whole(TIMES_TAKEN, nulls).to_pydict()["value"] == [None] * 12
+    assert whole(rows.slice(0, 0)).num_rows == 0
+    place = rows.schema.get_field_index("value")
+    nulls = rows.set_column(place, rows.schema.field(place), pa.nulls(rows.num_rows, pa.float64()))
+    assert whole(nulls).to_pydict()["value"] == [None] * 12

@@ -1,0 +1,42 @@
+"""Which rows count, and what topics are called."""
+
+import pyarrow as pa
+
+from netdiag.traffic.folds.selection import Selection, told_names
+from tests.traffic.folds.anything import anything
+
+NAMES = {"I": "orders"}
+ROWS = pa.table(
+    {
+        "connection": pa.array([1, 2, 1], pa.int64()),
+        "topic": pa.array([None, "plain", None], pa.string()),
+        "topic_id": pa.array(["I", None, "J"], pa.string()),
+        "topics": pa.array([["I", "plain", "J"], None, []], pa.list_(pa.field("element", pa.string()))),
+    }
+)
+
+
+def test_nothing_is_chosen_where_there_is_nothing_to_choose() -> None:
+    assert Selection().of(ROWS) is ROWS
+
+
+def test_relays_are_left_out() -> None:
+    found = Selection(relays=frozenset({1, 7}))
+    assert found.of(ROWS).to_pylist() == ROWS.slice(1, 1).to_pylist()
+
+
+def test_topics_are_named() -> None:
+    found = Selection(names=NAMES).of(ROWS)
+    assert found["topic"].to_pylist() == ["orders", "plain", None]
+    assert found["topics"].to_pylist() == [["orders", "plain", "J"], None, []]
+    assert found.schema == ROWS.schema
+
+
+def test_part_of_a_column_is_named_as_well() -> None:
+    assert Selection(names=NAMES).of(ROWS.slice(1))["topics"].to_pylist() == [None, []]
+    assert Selection(names=NAMES).of(ROWS.slice(0, 0)).num_rows == 0
+
+
+def test_topics_are_told_by_their_ids() -> None:
+    tables = anything(5)
+    assert told_names([tables["leaders"], tables["partitions"]]) == {"A" * 22: "orders", "B" * 22: "users"}
