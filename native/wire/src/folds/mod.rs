@@ -156,7 +156,8 @@ impl Counted {
         (self.topics.insert(topic), self.partitions.insert((topic, partition)))
     }
 
-    /// A partition's batches of this exchange begin at this offset.
+    /// A partition's batches of this exchange begin at this offset. A producer names a partition once; whoever names
+    /// it again and again must not make every batch meet every offset.
     fn base(&mut self, topic: u64, partition: i32, base: i64) {
         if self.base_of.is_empty() && self.bases.len() < FEW {
             self.bases.push((topic, partition, base));
@@ -165,7 +166,10 @@ impl Counted {
         for (topic, partition, base) in self.bases.drain(..) {
             self.base_of.entry((topic, partition)).or_default().push(base);
         }
-        self.base_of.entry((topic, partition)).or_default().push(base);
+        let bases = self.base_of.entry((topic, partition)).or_default();
+        if bases.len() < FEW {
+            bases.push(base);
+        }
     }
 
     fn bases(&self, topic: u64, partition: i32) -> impl Iterator<Item = i64> {
