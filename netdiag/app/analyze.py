@@ -33,7 +33,7 @@ _LONG = 1_000_000_000
 # So is the code that Spark writes for every question: 94 MB took 62 s with it, 54 s without.
 _SMALL = 200_000_000
 # Folded tables stay small for longer: 3.3 GB took 65 s with the code and the long compiler, 51 s without.
-_FOLDED = 20_000_000_000
+_FOLDED = 5_000_000_000
 # A task that reads less than this is not worth its start.
 _LEAST = 4_000_000
 _ANSWERS = "answers"
@@ -166,11 +166,13 @@ def _analyzed(
     from netdiag.io.spark.analysis import Wanted, analysed
     from netdiag.io.spark.extraction import extract_here, opened
     from netdiag.io.spark.session import is_local, signals_deferred, spark_session
+    from netdiag.traffic.folds.selection import Selection
 
     large = bool(elsewhere)
     folds = not options.topics and not options.charts
     tables = frozenset(NAMES) - frozenset(TOGETHER if folds and options.out is None else ())
-    reading = replace(reading, folds=folds, options=replace(reading.options, tables=tables))
+    selection = Selection() if folds else None
+    reading = replace(reading, folds=selection, options=replace(reading.options, tables=tables))
     # In this process, while Java starts: what is folded while it is read, and what one task reads in no time.
     one = options.partitions in (None, 1)
     here = is_local(options.master) and not elsewhere and one and (folds or size < _LEAST)

@@ -24,6 +24,9 @@ Tell = Callable[[int, int, int | None, int | None], None]
 """Told how far reading is: bytes of the files, packets, the times of the earliest and the latest packet in nanoseconds
 since 1970 UTC."""
 
+Folded = tuple[Collection[int], Mapping[str, str]]
+"""Which rows are folded: all but those of these connections; and names of topics by their ids."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddressNames:
@@ -154,16 +157,15 @@ def read(
     unit: str = "ns",
     since_ns: int | None = None,
     until_ns: int | None = None,
-    folded_without: Collection[int] | None = None,
+    folded: Folded | None = None,
     tell: Tell | None = None,
 ) -> Reading:
     """Begin to read captures together, in the order of their packets.
 
     `files`: paths, or "-" for standard input. `columns`: of a table, those wanted in their order; else all. `names`:
     what the files are called in rows. `unit`: "ns" or "us", of times in Arrow. `since_ns`, `until_ns`: only packets
-    from the one on and before the other. `folded_without`: rows of exchanges, partitions and batches come folded, too,
-    by the names of folds, but not those of these connections. InputError where a file is no capture, MissingEngine
-    where there is no engine.
+    from the one on and before the other. `folded`: rows of exchanges, partitions and batches come folded, too, by the
+    names of folds. InputError where a file is no capture, MissingEngine where there is no engine.
     """
     module = _module()
     try:
@@ -175,7 +177,7 @@ def read(
                 unit=unit,
                 since_ns=since_ns,
                 until_ns=until_ns,
-                folded_without=folded_without,
+                folded=folded,
             ),
             names=list(names) if names is not None else None,
             tell=tell,
@@ -364,7 +366,7 @@ def _asked(
     unit: str,
     since_ns: int | None,
     until_ns: int | None,
-    folded_without: Collection[int] | None = None,
+    folded: Folded | None = None,
 ) -> dict[str, Any]:
     wanted = columns or {}
     return {
@@ -381,7 +383,7 @@ def _asked(
         "endpoints": dict(options.address_names.endpoints),
         "max_connections": options.max_connections,
         "all_sightings": options.all_sightings,
-        "folded_without": None if folded_without is None else sorted(folded_without),
+        "folded": None if folded is None else (sorted(folded[0]), dict(folded[1])),
     }
 
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use netdiag_wire::exchange::Places;
+use netdiag_wire::folds::Selection;
 use netdiag_wire::options::{Options, Table, Wanted};
 use netdiag_wire::rows::Shape;
 use pyo3::exceptions::PyValueError;
@@ -33,8 +34,8 @@ pub struct Asked {
     endpoints: HashMap<String, (String, Option<String>)>,
     max_connections: Option<usize>,
     all_sightings: bool,
-    /// Where rows are folded, the numbers of the connections whose rows are left out of it.
-    folded_without: Option<Vec<i64>>,
+    /// Where rows are folded, the numbers of the connections whose rows are left out of it, and names of topics by ids.
+    folded: Option<(Vec<i64>, HashMap<String, String>)>,
 }
 
 impl Asked {
@@ -44,7 +45,7 @@ impl Asked {
         let shapes = self.tables.iter().map(shape).collect::<PyResult<Vec<Shape>>>()?;
         let wanted = self.tables.keys().map(|name| table_of(name));
         let mut wanted = wanted.collect::<PyResult<Vec<Table>>>()?;
-        if self.folded_without.is_some() {
+        if self.folded.is_some() {
             wanted.extend([Table::Exchanges, Table::Partitions, Table::Batches]);
         }
         if self.flow_class.0 >= self.flow_class.1 {
@@ -59,9 +60,12 @@ impl Asked {
             topics: self.topics.into_iter().collect(),
             max_connections: self.max_connections.unwrap_or(Options::default().max_connections),
             all_sightings: self.all_sightings,
-            folded_without: self
-                .folded_without
-                .map(|numbers| Arc::new(numbers.into_iter().collect())),
+            folded: self.folded.map(|(without, names)| {
+                Arc::new(Selection {
+                    without: without.into_iter().collect(),
+                    names: names.into_iter().collect(),
+                })
+            }),
             places: Places {
                 hosts: self.hosts.into_iter().collect(),
                 ports: self.endpoints.into_iter().collect(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use foldhash::HashSet;
 
 use crate::exchange::Places;
+use crate::folds::Selection;
 
 /// The tables that the engine fills, in the order of `netdiag/traffic/tables.json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,8 +108,8 @@ pub struct Options {
     pub all_sightings: bool,
     /// What addresses are called.
     pub places: Places,
-    /// Where rows are folded, the connections whose rows are left out of it.
-    pub folded_without: Option<Arc<HashSet<i64>>>,
+    /// Where rows are folded, which of them.
+    pub folded: Option<Arc<Selection>>,
     /// Packets before this time are counted and not read.
     pub since: Option<i64>,
     /// Packets from this time on are counted and not read.
@@ -127,7 +128,7 @@ impl Default for Options {
             max_connections: 131_072,
             all_sightings: false,
             places: Places::default(),
-            folded_without: None,
+            folded: None,
             since: None,
             until: None,
         }

@@ -70,9 +70,12 @@ def _of_folds(extract: Extract, folder: str, wanted: Wanted, tell: Callable[[str
     tell("summing up")
     spark = SparkSession.active()
     relays = _relays(spark, folder, extract.rows["connections"])
+    selection = Selection(relays=frozenset(relays))
     if relays and extract.refold is not None:
-        extract.refold(frozenset(relays))
-    selection = Selection(relays=frozenset(relays), names=names_told(folder))
+        extract.refold(selection)
+    selection = replace(selection, names=names_told(folder))
+    if selection.has_namesakes and extract.refold is not None:
+        extract.refold(selection)
     tables = _tables(spark, folder, extract.rows, selection, relays)
     with folded_tables(spark, folder, selection) as (folds, rows):
         known = {**extract.rows, **rows}
@@ -109,10 +112,8 @@ def _asked(extract: Extract, wanted: Wanted, tell: Callable[[str], None]) -> Ana
     shown = called_by_name(tables) if wanted.named else tables
     # In a thread of its own on Java's side, too.
     own = inheritable_thread_target(tables["connections"].sparkSession)
-    protocols = {
-        row["protocol"]: int(row["count"]) for row in tables["connections"].groupBy("protocol").count().collect()
-    }
     with ThreadPoolExecutor(_AT_ONCE) as pool:
+        counted = pool.submit(own(tables["connections"].groupBy("protocol").count().collect))
         insights = ask_all(tables, extract.rows, lambda ask: pool.submit(own(ask)))
         asked = {
             name: pool.submit(own(_answer), name, shown, wanted.out, any_rows=question.may_have_rows(extract.rows))
@@ -125,6 +126,7 @@ def _asked(extract: Extract, wanted: Wanted, tell: Callable[[str], None]) -> Ana
             tell(f"{number} of {len(asked)} questions answered")
         charts = charts_of(shown, extract.rows, lambda ask: pool.submit(own(ask))) if wanted.charts else None
         found = tuple(check_wire(told_by(insights)))
+        protocols = {row["protocol"]: int(row["count"]) for row in counted.result()}
     return Analysis(
         seen=extract.seen,
         connections=sum(protocols.values()),

@@ -31,6 +31,7 @@ from netdiag.traffic.aggregates.expressions import struct_of_arrow
 from netdiag.traffic.analysis import Seen
 from netdiag.traffic.arrow import BATCH, schema_of
 from netdiag.traffic.folds.all_folds import PIECES
+from netdiag.traffic.folds.selection import Selection
 from netdiag.traffic.tables import NAMES, TOGETHER, table
 from netdiag.values import dataclass
 
@@ -50,7 +51,7 @@ class Extract:
 
     `may_relay` and `may_name` are False where it is known that there are no relays, and no topics to name. `folder`:
     where folds lie and the tables that are not folded; None where whole tables are asked. `refold`: writes the folds
-    anew, without what was said on these connections.
+    anew, of this selection.
     """
 
     tables: dict[str, DataFrame]
@@ -59,7 +60,7 @@ class Extract:
     may_relay: bool = True
     may_name: bool = True
     folder: str | None = None
-    refold: Callable[[frozenset[int]], None] | None = None
+    refold: Callable[[Selection], None] | None = None
 
 
 def extract(
@@ -92,7 +93,7 @@ def extract(
 
     accounts = run(reading)
     tables = {} if reading.folds else written(spark, folder)
-    return _extract(tables, accounts, reading, size, folder, lambda without: _refold(run, reading, folder, without))
+    return _extract(tables, accounts, reading, size, folder, lambda chosen: _refold(run, reading, folder, chosen))
 
 
 def extract_here(
@@ -105,17 +106,17 @@ def extract_here(
     return account
 
 
-def _refold(run: Callable[[Reading], Any], reading: Reading, folder: str, without: frozenset[int]) -> None:
+def _refold(run: Callable[[Reading], Any], reading: Reading, folder: str, selection: Selection) -> None:
     shutil.rmtree(Path(folder, FOLDS), ignore_errors=True)
-    run(replace(reading, options=replace(reading.options, tables=frozenset()), without=without))
+    run(replace(reading, options=replace(reading.options, tables=frozenset()), folds=selection))
 
 
 def opened(spark: SparkSession, account: Mapping[str, Any], reading: Reading, folder: str, *, size: int) -> Extract:
     """What `extract_here` wrote; few rows are given to Spark as they are, which saves it looking into files."""
     if reading.folds:
 
-        def again(without: frozenset[int]) -> None:
-            _refold(lambda chosen: extract_here(chosen, folder), reading, folder, without)
+        def again(selection: Selection) -> None:
+            _refold(lambda chosen: extract_here(chosen, folder), reading, folder, selection)
 
         return _extract({}, [account], reading, size, folder, again)
     if sum(account["rows"].values()) > _FEW:
@@ -154,7 +155,7 @@ def _extract(
     reading: Reading,
     size: int,
     folder: str,
-    refold: Callable[[frozenset[int]], None] | None = None,
+    refold: Callable[[Selection], None] | None = None,
 ) -> Extract:
     firsts, lasts = ([account[key] for account in accounts if account[key] is not None] for key in ("first", "last"))
     return Extract(

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from netdiag.io.files.captures import capture_files
 from netdiag.traffic import native
+from netdiag.traffic.folds.selection import Selection
 from netdiag.traffic.latencies import EXCHANGE_COLUMNS, latencies
 from netdiag.traffic.native import ReadOptions
 from netdiag.values import dataclass
@@ -23,8 +24,8 @@ Batches = Mapping[str, Sequence[pa.RecordBatch]]
 class Reading:
     """Which captures, from when to when, and what of them; `names` is what the files are called in the rows.
 
-    `folds`: what is folded of exchanges, partitions and batches comes as well (see `netdiag.traffic.folds`), but of the
-    connections `without` that.
+    `folds`: what is folded of exchanges, partitions and batches comes as well (see `netdiag.traffic.folds`), of this
+    selection of them.
     """
 
     paths: tuple[str, ...]
@@ -32,8 +33,7 @@ class Reading:
     since_ns: int | None = None
     until_ns: int | None = None
     options: ReadOptions
-    folds: bool = False
-    without: frozenset[int] = frozenset()
+    folds: Selection | None = None
 
     def share(self, number: int, of: int) -> "Reading":
         """The part of one task of so many."""
@@ -67,7 +67,7 @@ def read_batches(
         unit="us",
         since_ns=reading.since_ns,
         until_ns=reading.until_ns,
-        folded_without=reading.without if reading.folds else None,
+        folded=None if reading.folds is None else (reading.folds.relays, reading.folds.names),
         tell=None if tell is None else lambda *far: tell(Progress(*far)),
     )
     for ready in read:

@@ -22,6 +22,7 @@ from netdiag.io.spark.extraction import extract_here, opened
 from netdiag.io.spark.reading import Reading
 from netdiag.io.spark.session import spark_session
 from netdiag.kafka import protocol as wire
+from netdiag.traffic.folds.selection import Selection
 from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import NAMES, TOGETHER
 from netdiag.values import dataclass
@@ -67,7 +68,7 @@ def _analyse_a_sample(archive: Path, folder: str) -> None:
     capture = Path(folder, "sample.pcap")
     capture.write_bytes(data)
     reading = Reading(
-        paths=(str(capture),), options=ReadOptions(tables=frozenset(NAMES) - frozenset(TOGETHER)), folds=True
+        paths=(str(capture),), options=ReadOptions(tables=frozenset(NAMES) - frozenset(TOGETHER)), folds=Selection()
     )
     tables = Path(folder, "tables")
     tables.mkdir()

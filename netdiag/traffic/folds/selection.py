@@ -19,6 +19,11 @@ class Selection:
     relays: frozenset[int] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def has_namesakes(self) -> bool:
+        """Whether topics have the same name, of which the engine has to know: it counts the topics of an exchange."""
+        return len(set(self.names.values())) < len(self.names)
+
     def of(self, rows: pa.Table) -> pa.Table:
         """What is left of these rows, with their topics named."""
         if self.relays and _CONNECTION in rows.column_names:

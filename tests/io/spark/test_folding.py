@@ -1,21 +1,29 @@
 """Questions say of folded tables what they say of whole ones."""
 
+import random
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from netdiag.io.spark.analysis import Wanted, analysed, names_of
 from netdiag.io.spark.extraction import FOLDS, Extract, extract, extract_here, opened
 from netdiag.io.spark.folding import folded_tables, names_told
 from netdiag.io.spark.reading import Reading
+from netdiag.io.spark.small_tables import frame_of
+from netdiag.kafka import protocol as wire
+from netdiag.traffic.aggregates.expressions import three_digits, weighed
 from netdiag.traffic.folds.all_folds import ALL
 from netdiag.traffic.folds.selection import Selection
-from netdiag.traffic.native import NO_NAMES, AddressNames, ReadOptions
+from netdiag.traffic.native import NO_NAMES, AddressNames, ReadOptions, read
 from netdiag.traffic.tables import NAMES, TOGETHER
 from tests.figures import Report
+from tests.native.files import pcap_file
+from tests.native.packets import TcpConnection
 from tests.traffic.folds.by_chance import BROKERS, capture_by_chance
 
 CAPTURES = sorted((Path(__file__).parents[2] / "fuzz/captures").glob("*.pcap*"))
@@ -28,7 +36,7 @@ def reading(path: Path, names: AddressNames = NO_NAMES) -> Reading:
 
 def folded(whole: Reading) -> Reading:
     tables = frozenset(NAMES) - frozenset(TOGETHER)
-    return replace(whole, folds=True, options=replace(whole.options, tables=tables))
+    return replace(whole, folds=Selection(), options=replace(whole.options, tables=tables))
 
 
 def extracts(spark: SparkSession, whole: Reading, place: Path, tasks: int) -> tuple[Extract, Extract]:
@@ -58,6 +66,43 @@ def test_every_answer_to_exchanges_by_chance(spark: SparkSession, tmp_path: Path
     made = extracts(spark, whole, tmp_path, tasks=0)
     assert same(made, Wanted()) > 100
     assert made[0].rows["exchanges"] > 400
+
+
+def test_topics_of_the_same_name_count_once_in_an_exchange(spark: SparkSession, tmp_path: Path) -> None:
+    whole = reading(capture_by_chance(tmp_path / "a.pcap", 6, connections=2, namesakes=True))
+    made = extracts(spark, whole, tmp_path, tasks=0)
+    assert Selection(names=names_told(str(tmp_path / "folded"))).has_namesakes
+    assert same(made, Wanted()) > 50
+
+
+# Where rounding goes up or down, at several powers of ten.
+EDGES = [digits * 10**power for digits in (100, 101, 123, 500, 998, 999) for power in (1, 2, 3, 5, 6)]
+
+
+def test_numbers_that_become_one_are_one_at_three_digits(spark: SparkSession, tmp_path: Path) -> None:
+    """In nanoseconds: near each edge and half a unit above it, one number beside the other."""
+    chance = random.Random(5)
+    latencies = [edge + half + near for edge in EDGES for half in (0, edge // 200) for near in (-2, -1, 0, 1, 2)]
+    latencies += [round(10 ** chance.uniform(3, 9)) for _ in range(300)]
+    talker = TcpConnection().open()
+    for number, latency in enumerate(latencies):
+        begin = talker.time
+        talker.ask(wire.encode_request(12, 3, number, "app", {"group_id": "a", "generation_id": 1, "member_id": "m"}))
+        talker.time = begin + latency
+        talker.answer(wire.encode_response(12, 3, number, {"error_code": 0}))
+    (tmp_path / "a.pcap").write_bytes(pcap_file(talker.close().packets))
+    options = ReadOptions(tables=frozenset({"exchanges"}))
+    pieces: dict[str, list[pa.RecordBatch]] = {"exchanges": [], "latency": []}
+    for ready in read([str(tmp_path / "a.pcap")], options, folded=((), {}), unit="us"):
+        for name in pieces.keys() & ready.keys():
+            pieces[name] += [pa.record_batch(batch) for batch in ready[name]]
+    whole, folded = (weighed(frame_of(spark, pa.Table.from_batches(each))) for each in pieces.values())
+    rounded = [
+        sorted(rows.groupBy(three_digits(F.col("latency_ms")).alias("of")).agg(F.sum("times").alias("times")).collect())
+        for rows in (whole, folded)
+    ]
+    assert rounded[0] == rounded[1]
+    assert whole.count() == len(latencies) > folded.count() > len(rounded[0]) > 300
 
 
 @pytest.mark.bar("analysis-folded", long=True)

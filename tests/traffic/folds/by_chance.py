@@ -22,15 +22,20 @@ BROKERS = ("10.0.9.1:9092", "10.0.9.2:9092")
 Said = tuple[int, int, dict[str, Any], dict[str, Any] | None]
 
 
-def capture_by_chance(path: Path, seed: int, connections: int = 12, exchanges: int = 40) -> Path:
-    """A file with so many connections, one of which is relayed, and so many exchanges on each."""
+def capture_by_chance(
+    path: Path, seed: int, connections: int = 12, exchanges: int = 40, *, namesakes: bool = False
+) -> Path:
+    """A file with so many connections, one of which is relayed, and so many exchanges on each.
+
+    `namesakes`: one name has two topics, as of one that was deleted and made again, and fetches ask for both.
+    """
     chance = random.Random(seed)
     packets: list[Packet] = []
     for number in range(connections):
         client = f"10.0.{number % 3}.7:{40000 + number}" if number % 4 else f"[fd00::{number + 1}]:{40000 + number}"
         broker = BROKERS[number % 2] if number % 4 else "[fd00::99]:9092"
         said: list[tuple[int, bytes]] = []
-        for key, version, request, response in spoken(chance, number, exchanges):
+        for key, version, request, response in spoken(chance, number, exchanges, namesakes):
             correlation, name = len(said), chance.choice(["one", "one", "two", None])
             said.append((0, wire.encode_request(key, version, correlation, name, request)))
             if response is not None:
@@ -53,15 +58,15 @@ def connection(
     return made.close().packets
 
 
-def spoken(chance: random.Random, number: int, count: int) -> Iterator[Said]:
+def spoken(chance: random.Random, number: int, count: int, namesakes: bool) -> Iterator[Said]:
     """What is said on a connection."""
     sequences = dict.fromkeys(range(3), 0)
     made: tuple[Callable[[], Said], ...] = (
         lambda: produced(chance, number, sequences),
         lambda: produced(chance, number, sequences),
-        lambda: fetched(chance),
-        lambda: fetched(chance),
-        lambda: told(chance),
+        lambda: fetched(chance, namesakes),
+        lambda: fetched(chance, namesakes),
+        lambda: told(chance, namesakes),
         lambda: committed(chance),
         lambda: asked(chance),
     )
@@ -91,11 +96,12 @@ def produced(chance: random.Random, number: int, sequences: dict[int, int]) -> S
     return PRODUCE, 9, request, answer
 
 
-def fetched(chance: random.Random) -> Said:
+def fetched(chance: random.Random, namesakes: bool) -> Said:
     """A fetch of a client or of a broker, by topic ids or names, with records or without."""
     version = chance.choice([12, 13])
     waits, base = chance.choice([0, 500]), 3 * chance.randrange(20)
     topic = {"topic": "orders"} if version == 12 else {"topic_id": chance.choice([ORDERS, UNNAMED])}
+    topics = [{"topic_id": ORDERS}, {"topic_id": UNNAMED}] if version == 13 and namesakes else [topic]
     records = [batch(chance, -1, -1, base=base) for _ in range(chance.randrange(3))]
     asked = {"partition": chance.randrange(3), "fetch_offset": base, "partition_max_bytes": 1000}
     said = {
@@ -109,12 +115,12 @@ def fetched(chance: random.Random) -> Said:
         "replica_id": chance.choice([-1, -1, 2]),
         "max_wait_ms": waits,
         "min_bytes": 1,
-        "topics": [{**topic, "partitions": [asked]}],
+        "topics": [{**topic, "partitions": [asked]} for topic in topics],
     }
-    return FETCH, version, request, {"responses": [{**topic, "partitions": [said]}]}
+    return FETCH, version, request, {"responses": [{**topic, "partitions": [said]} for topic in topics]}
 
 
-def told(chance: random.Random) -> Said:
+def told(chance: random.Random, namesakes: bool) -> Said:
     """Metadata: brokers, leaders, the names of topics."""
     brokers = [{"node_id": number, "host": f"kafka-{number}", "port": 9092} for number in (1, 2)]
     partitions = [
@@ -122,7 +128,10 @@ def told(chance: random.Random) -> Said:
         | {"error_code": error(chance), "replica_nodes": [1, 2], "isr_nodes": [1]}
         for index in range(2)
     ]
-    topics = [{"name": "orders", "topic_id": ORDERS, "error_code": error(chance), "partitions": partitions}]
+    ids = (ORDERS, UNNAMED) if namesakes else (ORDERS,)
+    topics = [
+        {"name": "orders", "topic_id": each, "error_code": error(chance), "partitions": partitions} for each in ids
+    ]
     response = {"brokers": brokers, "cluster_id": "c", "controller_id": 1, "topics": topics}
     return METADATA, 12, {"topics": [{"topic_id": NO_ID, "name": "orders"}]}, response
 

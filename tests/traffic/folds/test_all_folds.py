@@ -24,7 +24,7 @@ def pieces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pa.Table]:
 def pieces_of(path: Path, **more: Any) -> dict[str, pa.Table]:
     found: dict[str, list[pa.RecordBatch]] = {}
     options = ReadOptions(tables=frozenset({"connections"}))
-    for ready in read([str(path)], options, folded_without=(), unit="us", **more):
+    for ready in read([str(path)], options, folded=((), {}), unit="us", **more):
         for name, batches in ready.items():
             found.setdefault(name, []).extend(pa.record_batch(batch) for batch in batches)
     return {name: pa.Table.from_batches(batches) for name, batches in found.items()}
@@ -59,7 +59,7 @@ def test_what_is_left_out_is_not_folded(tmp_path: Path) -> None:
     chosen = sorted(found["connections"]["connection"].to_pylist())[::2]
     options = ReadOptions(tables=frozenset())
     kept: set[int] = set()
-    for ready in read([str(path)], options, folded_without=chosen, unit="us"):
+    for ready in read([str(path)], options, folded=(chosen, {}), unit="us"):
         for batch in ready["silences"]:
             kept |= set(pa.record_batch(batch)["connection"].to_pylist())
     assert kept == set(found["silences"]["connection"].to_pylist()) - set(chosen)

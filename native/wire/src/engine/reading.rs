@@ -174,7 +174,7 @@ impl Reading {
         });
         let names: BTreeMap<u32, String> = (0..).zip(names.iter().cloned()).collect();
         // Rows are folded where they are made, in a thread of its own.
-        let workers = if options.folded_without.is_some() {
+        let workers = if options.folded.is_some() {
             workers.max(1)
         } else {
             workers
@@ -198,7 +198,7 @@ impl Reading {
                 assembler: Box::new(assembler()),
             }
         } else {
-            let folds = || options.folded_without.clone().map(Folds::new);
+            let folds = || options.folded.clone().map(Folds::new);
             let workers =
                 (0..workers).map(|_| (Worker::new(options, workers), assembler(), Packer::new(shapes), folds()));
             threads(

@@ -64,7 +64,15 @@ pub struct Folded {
     pub rows: RecordBatch,
 }
 
-/// Folds rows, but those of connections that are left out.
+/// Which rows are folded: not those of some connections; and what topics are called that come without a name.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    pub without: HashSet<i64>,
+    /// Names by ids.
+    pub names: HashMap<String, String>,
+}
+
+/// Folds rows.
 #[derive(Debug)]
 pub struct Folds {
     texts: Texts,
@@ -72,7 +80,7 @@ pub struct Folds {
     /// Rows in all folds.
     held: usize,
     runs: Runs,
-    without: Arc<HashSet<i64>>,
+    selection: Arc<Selection>,
     ends: HashMap<i64, Ends>,
     current: Option<Current>,
     /// The partitions that count for the exchange under way.
@@ -183,14 +191,14 @@ impl Counted {
 }
 
 impl Folds {
-    /// Without rows of these connections.
-    pub fn new(without: Arc<HashSet<i64>>) -> Folds {
+    /// Nothing yet.
+    pub fn new(selection: Arc<Selection>) -> Folds {
         Folds {
             texts: Texts::default(),
             folds: SPECS.iter().map(Fold::new).collect(),
             held: 0,
             runs: Runs::default(),
-            without,
+            selection,
             ends: HashMap::default(),
             current: None,
             counted: Counted::default(),
@@ -278,19 +286,20 @@ impl Folds {
 
     fn ends_of(&mut self, row: &ExchangeRow<'_>) -> Ends {
         let texts = &mut self.texts;
-        if let Some(ends) = self.ends.get_mut(&row.connection) {
-            if texts.is(ends.client, row.client) && texts.is(ends.broker, row.broker) {
-                if !ends
-                    .client_id
-                    .is_some_and(|known| row.client_id.is_some_and(|now| texts.is(known, now)))
-                {
-                    ends.client_id = row.client_id.map(|now| texts.intern(now));
-                }
-                if !texts.is(ends.file, row.file) {
-                    ends.file = texts.intern(row.file);
-                }
-                return *ends;
+        if let Some(ends) = self.ends.get_mut(&row.connection)
+            && texts.is(ends.client, row.client)
+            && texts.is(ends.broker, row.broker)
+        {
+            if !ends
+                .client_id
+                .is_some_and(|known| row.client_id.is_some_and(|now| texts.is(known, now)))
+            {
+                ends.client_id = row.client_id.map(|now| texts.intern(now));
             }
+            if !texts.is(ends.file, row.file) {
+                ends.file = texts.intern(row.file);
+            }
+            return *ends;
         }
         let mut named = |text: Option<&str>| text.map(|text| texts.intern(text));
         let ends = Ends {
@@ -312,6 +321,7 @@ impl Folds {
 
     /// Mostly that of the row before.
     fn topic(&mut self, topic: Option<&str>, topic_id: Option<&str>) -> Topic {
+        let topic = topic.or_else(|| self.selection.names.get(topic_id?).map(String::as_str));
         let is_same = |number: Option<u32>, text: Option<&str>| match (number, text) {
             (Some(number), Some(text)) => self.texts.is(number, text),
             (number, text) => number.is_none() && text.is_none(),
@@ -743,7 +753,7 @@ impl Folds {
     }
 
     fn is_left_out(&self, connection: i64) -> bool {
-        !self.without.is_empty() && self.without.contains(&connection)
+        !self.selection.without.is_empty() && self.selection.without.contains(&connection)
     }
 }
 
