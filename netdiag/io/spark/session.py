@@ -30,7 +30,7 @@ from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext, SparkFiles
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
-from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession, SQLContext
 
 from netdiag.errors import NetdiagError
 from netdiag.io.java import java_home
@@ -155,7 +155,8 @@ def spark_session(
         log = Path(folder, "log")
         archives = () if is_local(master) else (package_archive(Path(folder)), engine_archive(Path(folder)))
         with log.open("wb") as output:
-            yield from _running(conf, environment, output, log, archives, quick, leaving)
+            at_once = is_local(master) and classes is None
+            yield from _running(conf, environment, output, log, archives, quick, leaving, at_once)
 
 
 def is_here(master: str) -> bool:
@@ -177,6 +178,7 @@ def _running(
     archives: Sequence[Path],
     quick: bool,
     leaving: float,
+    at_once: bool,
 ) -> Iterator[SparkSession]:
     gateway = None
     paths = list(sys.path)
@@ -198,11 +200,15 @@ def _running(
             raise NetdiagError(
                 f"Spark does not start: {reason_of(error)}{_last(log)}", hint="check --master and the Java runtime"
             ) from error
+        ends_at_once = at_once and not _logs_events(session)
         try:
             yield session
         finally:
-            with suppress(Exception):
-                session.stop()
+            if ends_at_once:
+                _forget(session, gateway)
+            else:
+                with suppress(Exception):
+                    session.stop()
     finally:
         sys.path[:] = paths
         _leave(gateway, leaving)
@@ -323,6 +329,22 @@ def signals_deferred() -> Iterator[None]:
             signal.signal(each, handler)
         for number in heard:
             signal.raise_signal(number)
+
+
+def _logs_events(session: SparkSession) -> bool:
+    """Whether a file of events is to be ended, or somebody else's listener is to hear of the end."""
+    asked = session.conf
+    return asked.get("spark.eventLog.enabled", None) == "true" or asked.get("spark.extraListeners", None) is not None
+
+
+def _forget(session: SparkSession, gateway: Any) -> None:
+    """End Java as it is: to stop in order takes a second, and all that it has lies in the folder of the session."""
+    gateway.proc.kill()
+    context = session.sparkContext
+    context._jsc = None
+    context.stop()
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
+    SQLContext._instantiatedContext = None
 
 
 def _leave(gateway: Any, patience: float) -> None:

@@ -17,7 +17,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from netdiag.traffic.aggregates.expressions import hashing, times, weighed
+from netdiag.traffic.aggregates.expressions import cast, hashing, times, weighed
 from netdiag.traffic.facts import MOST, MOST_VALUES
 from netdiag.traffic.folds.merged import UNTIL
 
@@ -51,12 +51,11 @@ def shaped(frame: DataFrame, fact: type, *, most: Sequence[Column] = ()) -> Data
     for name, hint in _hints(fact):
         if name not in given and name not in inner:
             continue
-        column = F.col(name if name in given else f"first.{name}")
-        kind = _TYPES[hint]
+        value, kind = f"`{name}`" if name in given else f"first.`{name}`", _TYPES[hint]
         if isinstance(kind, ArrayType):
-            column = F.slice(F.array_sort(F.coalesce(column.cast(kind), F.array().cast(kind))), 1, MOST_VALUES)
-        chosen.append(column.cast(kind).alias(name))
-    return ordered.select(*chosen)
+            value = f"slice(array_sort(coalesce({value}, array())), 1, {MOST_VALUES})"
+        chosen.append(cast(value, kind, name))
+    return ordered.selectExpr(*chosen)
 
 
 def nanoseconds(time: Column) -> Column:

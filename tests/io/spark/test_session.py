@@ -56,9 +56,9 @@ def temporary(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("temporary")
 
 
-def life(master: str, temporary: Path) -> subprocess.CompletedProcess[str]:
+def life(master: str, temporary: Path, **more: str) -> subprocess.CompletedProcess[str]:
     """A session in a process of its own."""
-    environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": os.pathsep.join(sys.path)} | more
     return subprocess.run(
         [sys.executable, "-c", ONE_LIFE, master], capture_output=True, text=True, env=environment, cwd=temporary
     )
@@ -70,6 +70,19 @@ def test_a_session_says_nothing_and_leaves_nothing(temporary: Path) -> None:
     done = life("local[1]", temporary)
     assert (done.stdout, done.stderr, done.returncode) == ("5\n", "", 0)
     assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("java")
+def test_a_file_of_events_is_ended(temporary: Path, tmp_path: Path) -> None:
+    """For whoever asks for one in a configuration of Spark's."""
+    (tmp_path / "events").mkdir()
+    asked = {"enabled": "true", "dir": (tmp_path / "events").as_uri(), "rolling.enabled": "false"}
+    lines = "".join(f"spark.eventLog.{name} {value}\n" for name, value in asked.items())
+    (tmp_path / "spark-defaults.conf").write_text(lines)
+    assert life("local[1]", temporary, SPARK_CONF_DIR=str(tmp_path)).stdout == "5\n"
+    (events,) = (tmp_path / "events").glob("[!.]*")
+    assert events.suffix != ".inprogress"
 
 
 @pytest.mark.slow
