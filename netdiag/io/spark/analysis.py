@@ -14,7 +14,15 @@ from pyspark.sql import functions as F
 from netdiag.findings import Finding
 from netdiag.io.spark.extraction import Extract, written
 from netdiag.io.spark.folding import folded_tables, names_told
-from netdiag.io.spark.small_tables import frame_of, may_relay, one_task_each, plain_rows, small_table, small_tables
+from netdiag.io.spark.small_tables import (
+    AT_ONCE,
+    frame_of,
+    may_relay,
+    one_task_each,
+    plain_rows,
+    small_table,
+    small_tables,
+)
 from netdiag.rules.wire import check_wire
 from netdiag.traffic.aggregates.connections import with_relays, without_relays
 from netdiag.traffic.aggregates.over_time import moments
@@ -32,8 +40,6 @@ from netdiag.values import dataclass
 
 # An answer is a summary: what has more rows is cut here, the count is not.
 MOST_ROWS = 5000
-# Spark plans one question while it runs another.
-_AT_ONCE = 3
 _OF_CONNECTIONS = ("exchanges", "partitions", "batches", "group_events", "endpoints", "leaders")
 _WITH_TOPIC = ("partitions", "batches", "leaders")
 # Runs a question beside others.
@@ -112,7 +118,7 @@ def _asked(extract: Extract, wanted: Wanted, tell: Callable[[str], None]) -> Ana
     shown = called_by_name(tables) if wanted.named else tables
     # In a thread of its own on Java's side, too.
     own = inheritable_thread_target(tables["connections"].sparkSession)
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
         counted = pool.submit(own(tables["connections"].groupBy("protocol").count().collect))
         insights = ask_all(tables, extract.rows, lambda ask: pool.submit(own(ask)))
         asked = {

@@ -1,8 +1,9 @@
 """Folded tables for an analysis, out of the pieces that tasks have written."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from netdiag.io.spark.extraction import FOLDS
-from netdiag.io.spark.small_tables import MOST, frame_of
+from netdiag.io.spark.small_tables import MOST, frame_of, made_at_once
 from netdiag.traffic.aggregates.expressions import struct_of_arrow
 from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.folds.all_folds import ALL, ENDS, whole
@@ -32,7 +33,8 @@ def folded_tables(
     pieces = _Pieces(folder, selection)
     try:
         folds = {name: _fold(spark, pieces, name) for name in ALL}
-        yield {name: frame for name, (frame, _) in folds.items()}, {name: count for name, (_, count) in folds.items()}
+        frames = made_at_once(spark, {name: make for name, (make, _) in folds.items()})
+        yield frames, {name: count for name, (_, count) in folds.items()}
     finally:
         shutil.rmtree(Path(folder, FOLDS), ignore_errors=True)
 
@@ -88,19 +90,19 @@ def _groups(file: Path, columns: tuple[str, ...] | None = None) -> Iterator[pa.T
             yield opened.read_row_group(number, columns)
 
 
-def _fold(spark: SparkSession, pieces: _Pieces, name: str) -> tuple[DataFrame, int]:
-    """A fold as a table of Spark, and its rows: merged where that can be done here."""
+def _fold(spark: SparkSession, pieces: _Pieces, name: str) -> tuple[Callable[[], DataFrame], int]:
+    """What makes a fold a table of Spark, and how many rows it has: merged where that can be done here."""
     if name in _TOGETHER or pieces.rows(name) <= _MERGED:
         rows = whole(name, pieces.all, pieces.connections)
         if rows.num_rows <= MOST:
-            return frame_of(spark, rows), rows.num_rows
+            return partial(frame_of, spark, rows), rows.num_rows
         parts: Iterator[pa.Table] = iter([rows])
     else:
         parts = (without_beside(rows) for rows in pieces.each(name))
     return _in_files(spark, pieces.files(name)[0].parent / "merged", parts)
 
 
-def _in_files(spark: SparkSession, place: Path, parts: Iterator[pa.Table]) -> tuple[DataFrame, int]:
+def _in_files(spark: SparkSession, place: Path, parts: Iterator[pa.Table]) -> tuple[Callable[[], DataFrame], int]:
     place.mkdir()
     first = next(parts)
     count = first.num_rows
@@ -109,4 +111,4 @@ def _in_files(spark: SparkSession, place: Path, parts: Iterator[pa.Table]) -> tu
         for rows in parts:
             writer.write_table(rows)
             count += rows.num_rows
-    return spark.read.schema(struct_of_arrow(first.schema)).parquet(place.as_uri()), count
+    return lambda: spark.read.schema(struct_of_arrow(first.schema)).parquet(place.as_uri()), count

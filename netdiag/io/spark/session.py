@@ -24,6 +24,7 @@ from contextlib import contextmanager, suppress
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -339,9 +340,13 @@ def _logs_events(session: SparkSession) -> bool:
 
 def _forget(session: SparkSession, gateway: Any) -> None:
     """End Java as it is: to stop in order takes a second, and all that it has lies in the folder of the session."""
+    context: Any = session.sparkContext
+    hears = context._accumulatorServer
+    # It waits for Java, would tell that Java is gone, and takes a second to stop.
+    hears.handle_error = lambda *_: None
     gateway.proc.kill()
-    context = session.sparkContext
-    context._jsc = None
+    Thread(target=hears.shutdown, daemon=True).start()
+    context._jsc = context._accumulatorServer = None
     context.stop()
     SparkSession._instantiatedSession = SparkSession._activeSession = None
     SQLContext._instantiatedContext = None

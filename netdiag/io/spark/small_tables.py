@@ -7,20 +7,26 @@ What tables that lie in memory say of questions to all rows need not be asked of
 dearest, and what they find is joined to every later one.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame, SparkSession
 
+from netdiag.traffic.aggregates.connections import OPENED_WITHIN_US
 from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.folds.selection import Selection
 from netdiag.traffic.tables import NAMES, TOGETHER, table
 
+# Spark plans one question while it runs another.
+AT_ONCE = 3
 # What goes along with a question as it is: each task of it gets these rows.
 MOST = 50_000
 # So many rows of all tables together are as well looked at by one task as by two, which would have to exchange them.
@@ -62,8 +68,16 @@ def small_tables(
         whole = None if name in TOGETHER else small_table(folder, name, rows[name])
         if whole is not None:
             kept = selection.of(whole) if name in _SELECTED else whole
-            found[name] = frame_of(spark, _marked(kept, relays) if name == "connections" else kept)
-    return found
+            found[name] = partial(frame_of, spark, _marked(kept, relays) if name == "connections" else kept)
+    return made_at_once(spark, found)
+
+
+def made_at_once(spark: SparkSession, makers: Mapping[str, Callable[[], DataFrame]]) -> dict[str, DataFrame]:
+    """Frames by their names, several of which Java makes at a time."""
+    own = inheritable_thread_target(spark)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        begun = {name: pool.submit(own(make)) for name, make in makers.items()}
+        return {name: future.result() for name, future in begun.items()}
 
 
 @contextmanager
@@ -96,10 +110,18 @@ def _marked(connections: pa.Table, relays: Mapping[int, int]) -> pa.Table:
 
 
 def may_relay(connections: pa.Table) -> bool:
-    """Whether the same was said on two connections, as on both sides of a proxy."""
-    spoken = connections.select(_SAME).filter(pc.is_valid(connections["digest"]))
-    alike = spoken.group_by(list(_SAME), use_threads=False).aggregate([])
-    return bool(alike.num_rows < spoken.num_rows)
+    """Whether the same was said at about the same time on two connections of other hosts, as beside a proxy."""
+    spoken = connections.filter(pc.is_valid(connections["digest"]))
+    hosts = pc.replace_substring_regex(spoken["client"], r":[0-9]+$", "")
+    slot = pc.divide(spoken["first_time"].cast(pa.int64()), OPENED_WITHIN_US)
+    ends = spoken.select([*_SAME, "broker"]).append_column("host", hosts)
+    # Two that are opened within the time of a slot are in the same one, or one after the other.
+    near = pa.concat_tables([ends.append_column("slot", pc.add(slot, later)) for later in (0, 1)])
+    alike = near.group_by([*_SAME, "slot"], use_threads=False).aggregate(
+        [("host", "count_distinct"), ("broker", "count_distinct")]
+    )
+    several = pc.and_(pc.greater(alike["host_count_distinct"], 1), pc.greater(alike["broker_count_distinct"], 1))
+    return bool(pc.any(several).as_py())
 
 
 def may_name(parts: Parts) -> bool:
