@@ -2,7 +2,8 @@
 
 Each fault is made in a clone. Of `make test` without the lab, the files that reach the fault run, nearest first, up to
 the first failure; for a fault in native/ the tests of its crates. What is known of a commit is kept: stopped and
-started again, it goes on where it was. Exit 0: each fault was seen.
+started again, it goes on where it was; at another commit the test that saw a fault before runs first. Exit 0: each
+fault was seen.
 """
 
 import argparse
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     asked = parser.parse_args(arguments)
     first, step = map(int, asked.part.split("/"))
     commit = _git("rev-parse", "--short=10", asked.commit).strip()
-    known = _known(commit)
+    known, seen = _known(commit), {key: one.seen_by for key, one in _known("*").items() if one.seen_by}
     results: list[Result] = []
     with TemporaryDirectory() as folder:
         clone = Path(folder) / "netdiag"
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
             key = _key(fault)
             if key not in known:
                 began = time.monotonic()
-                known[key] = _result(fault, clone)
+                known[key] = _result(fault, clone, seen.get(key, ""))
                 _keep(commit, key, known[key])
                 print(f"{fault.folder}: {known[key].text} ({time.monotonic() - began:.0f} s)", flush=True)
             results.append(known[key])
@@ -73,41 +74,50 @@ def main(arguments: Sequence[str]) -> int:
     return 0 if all(result.seen_by for result in results) else 1
 
 
-def _result(fault: Fault, tree: Path) -> Result:
-    """Make the fault in a clone, look who sees it, take it back."""
+def _result(fault: Fault, tree: Path, before: str) -> Result:
+    """Make the fault in a clone, look who sees it, first the test that did `before`, take it back."""
     places = [path for path in _product(tree / fault.folder) if fault.old in path.read_text(encoding="utf-8")]
     if len(places) != 1 or places[0].read_text(encoding="utf-8").count(fault.old) != 1:
         return Result(wrong=f"its text stands in {len(places)} files")
     (place,) = places
-    before = place.read_text(encoding="utf-8")
-    place.write_text(before.replace(fault.old, fault.new), encoding="utf-8")
+    right = place.read_text(encoding="utf-8")
+    place.write_text(right.replace(fault.old, fault.new), encoding="utf-8")
     try:
-        return _of_crates(tree) if place.suffix == ".rs" else _of_tests(tree, place, before.index(fault.old))
+        return _of_crates(tree) if place.suffix == ".rs" else _of_tests(tree, place, right.index(fault.old), before)
     finally:
-        place.write_text(before, encoding="utf-8")
+        place.write_text(right, encoding="utf-8")
 
 
 def _product(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.rglob("*")) if path.suffix in (".py", ".json", ".rs"))
 
 
-def _of_tests(tree: Path, changed: Path, offset: int) -> Result:
+def _of_tests(tree: Path, changed: Path, offset: int, before: str) -> Result:
+    if (tree / before.partition("::")[0]).is_file() and (result := _run(tree, [before])).seen_by:
+        return result
     files = iter(near_first(tree, changed, offset))
     for size in PORTIONS:
         portion = [str(path.relative_to(tree)) for path in islice(files, size)]
         if not portion:
             break
-        words = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not lab and not alone", "--tb=no")
-        environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run(
-            [sys.executable, *words, *portion], cwd=tree, env=environment, capture_output=True, text=True, check=False
-        )
-        failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-        if done.returncode == _TESTS_FAILED and failed:
-            return Result(seen_by=failed[0].split()[1])
-        # 5: none of these is in that stage
-        if done.returncode not in (0, 5):
-            return Result(wrong=f"pytest: exit {done.returncode}: {' '.join(failed)[:300]}")
+        result = _run(tree, portion)
+        if result != Result():
+            return result
+    return Result()
+
+
+def _run(tree: Path, tests: Sequence[str]) -> Result:
+    words = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not lab and not alone", "--tb=no")
+    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, *words, *tests], cwd=tree, env=environment, capture_output=True, text=True, check=False
+    )
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    if done.returncode == _TESTS_FAILED and failed:
+        return Result(seen_by=failed[0].split()[1])
+    # 5: none of these is in that stage
+    if done.returncode not in (0, 5):
+        return Result(wrong=f"pytest: exit {done.returncode}: {' '.join(failed)[:300]}")
     return Result()
 
 
