@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 # Files that set up one thing after another, by the parameters of their fixtures.
 BY_PARAMETER = (
-    "tests/live/test_five_brokers.py",
     "tests/scenarios/test_five_brokers.py",
     "tests/scenarios/test_other_scenarios.py",
 )

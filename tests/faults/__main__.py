@@ -93,7 +93,8 @@ def _product(folder: Path) -> Iterator[Path]:
 
 
 def _of_tests(tree: Path, changed: Path, offset: int, before: str) -> Result:
-    if (tree / before.partition("::")[0]).is_file() and (result := _run(tree, [before])).seen_by:
+    test = before.partition("[")[0]
+    if (tree / test.partition("::")[0]).is_file() and (result := _run(tree, [test])).seen_by:
         return result
     files = iter(near_first(tree, changed, offset))
     for size in PORTIONS:

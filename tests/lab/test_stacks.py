@@ -16,11 +16,17 @@ from tests.lab.oracles import ORACLES, Cell
 from tests.lab.stack import Stack
 
 _DATA = Path(__file__).parent / "data"
+# What the scenarios show of these images, too, cell by cell.
+REST = pytest.mark.bar("cells", long=True)
 
 
 @pytest.mark.parametrize(
     ("file", "image"),
-    [("one-cp.yml", ""), ("one-apache.yml", APACHE_3), ("one-apache.yml", APACHE_4)],
+    [
+        ("one-cp.yml", ""),
+        pytest.param("one-apache.yml", APACHE_3, marks=REST),
+        pytest.param("one-apache.yml", APACHE_4, marks=REST),
+    ],
     ids=["cp with ZooKeeper", APACHE_3, APACHE_4],
 )
 def test_one_broker(lab: Lab, file: str, image: str) -> None:
@@ -64,6 +70,7 @@ def _five_broker_cells(stack: Stack) -> list[tuple[Cell, str]]:
     return [(Cell(vantage=vantage, bootstrap=bootstrap, topic=topic), word) for vantage, bootstrap, word in expected]
 
 
+@REST
 def test_five_brokers_and_every_vantage(lab: Lab) -> None:
     started = time.monotonic()
     with lab.up(_DATA / "five-cp.yml") as stack:
@@ -80,6 +87,7 @@ def test_five_brokers_and_every_vantage(lab: Lab) -> None:
         assert seen == {(cell.vantage.name, cell.bootstrap, oracle): word for cell, word in cells for oracle in ORACLES}
 
 
+@REST
 def test_clients_that_meet_the_wrong_broker(lab: Lab) -> None:
     with lab.up(_DATA / "same-door.yml") as stack:
         cell = Cell(
@@ -95,6 +103,7 @@ def test_clients_that_meet_the_wrong_broker(lab: Lab) -> None:
         assert 2 in answers["kcat"].wrong, answers["kcat"].raw
 
 
+@REST
 def test_brokers_whose_metadata_stays_empty(lab: Lab) -> None:
     with lab.up(_DATA / "deaf-inside.yml", wait="settled") as stack:
         with pytest.raises(LabError, match="no topic"):
@@ -104,6 +113,7 @@ def test_brokers_whose_metadata_stays_empty(lab: Lab) -> None:
         assert {answers[cell, oracle].verdict() for oracle in ORACLES} == {"no-brokers"}
 
 
+@REST
 @pytest.mark.parametrize(
     ("variable", "sentence"),
     [

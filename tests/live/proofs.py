@@ -56,8 +56,8 @@ _MACHINE = """\
 
 The tests prove rules about topologies on a small docker host: real namespaces, veth cables, a bridge, sockets and NAT
 rules; only the engine's answers are literals. The intact host gives no finding, and each of these defects gives
-findings of one rule only. `tests/live/test_topology.py` also runs five brokers on a real engine: netdiag finds nothing,
-until the test disconnects a container, pulls out a cable, kills a docker-proxy or deletes a NAT rule.
+findings of one rule only. `tests/live/test_five_brokers.py` also runs five brokers on a real engine: netdiag finds
+nothing, until the test disconnects a container, pulls out a cable, kills a docker-proxy or deletes a NAT rule.
 """
 # What kcat gets, by the words of tests.lab.answers and of tests.live.stands.
 _GETS = {

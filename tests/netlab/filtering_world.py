@@ -9,6 +9,7 @@ import errno
 import secrets
 import select
 import socket
+import struct
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -29,6 +30,9 @@ IN, OUT = "c0", "s0"
 # Less than the second after which a client asks again: rules may do something else with what they have seen before.
 PATIENCE = 0.8
 _FIRST_PORT, _PORTS = 20_000, 40_000
+# A connection that is over says nothing any more: rules would count it beside a later one.
+_ENDS_AT_ONCE = struct.pack("ii", 1, 0)
+_TOLD_WITHIN_MS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +74,7 @@ class World:
         dialled = [inside.socket(socket.AF_INET, socket.SOCK_STREAM) for _ in attempts]
         try:
             for one, attempt in zip(dialled, attempts, strict=True):
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ENDS_AT_ONCE)
                 one.bind((CLIENT, attempt.source_port))
                 one.connect_ex((attempt.address, attempt.port))
             return _outcomes(dialled)
@@ -154,6 +159,8 @@ def _wired(world: World) -> None:
         ip("-n", world.router, "link", "set", device, "up")
         ip("-n", name, "link", "set", "eth0", "up")
         ip("-n", name, "route", "add", "default", "via", here)
+    for name in (world.router, world.server):
+        run(["ip", "netns", "exec", name, "sysctl", "-qw", "net.ipv4.tcp_synack_retries=0"])
     run(["ip", "netns", "exec", world.router, "sysctl", "-qw", "net.ipv4.ip_forward=1"])
     run(["ip", "netns", "exec", world.router, "sysctl", "-qw", "net.ipv4.icmp_ratelimit=0"])
     run(["ip", "netns", "exec", world.router, "sysctl", "-qw", "net.ipv4.icmp_msgs_per_sec=100000"], check=False)
@@ -181,6 +188,8 @@ def _served(namespace: Namespace) -> Iterator[None]:
             for number, _ in poll.poll(100):
                 with contextlib.suppress(OSError):
                     accepted, peer = sockets[number].accept()
+                    accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _TOLD_WITHIN_MS)
+                    accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ENDS_AT_ONCE)
                     here = accepted.getsockname()
                     accepted.send(f"{here[0]}:{here[1]} {peer[0]}".encode())
                     held.append(accepted)

@@ -84,7 +84,7 @@ def _watched(tally: Tally, world: World, ruleset: Ruleset, ending: Sequence[Atte
     """Of one that gets no further than the router: the rules that are foretold count it, and no others.
 
     Where legacy iptables and nf_tables are mixed, or rules decide by chance, only what is certain is foretold.
-    Connections made before may still send something, so what counts three times in a row is meant.
+    On a busy machine something else may still be on its way, so what counts three times in a row is meant.
     """
     mixed = len({table.origin is Origin.IPTABLES_LEGACY for table in ruleset.tables}) > 1
     mixed = mixed or any("statistic" in rule.text for rule in addresses(ruleset))
