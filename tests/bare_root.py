@@ -143,7 +143,7 @@ def bare_root(suite: str = SUITE) -> Iterator[BareRoot]:
     made = _made(cache, suite)
     home = cache / "bare-roots"
     home.mkdir(exist_ok=True)
-    _sweep(home)
+    sweep(home)
     folder = Path(tempfile.mkdtemp(dir=home))
     folder.chmod(0o755)
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -214,7 +214,7 @@ def _link_new(source: Path, target: Path) -> None:
             os.link(path, target / path.name)
 
 
-def _sweep(home: Path) -> None:
+def sweep(home: Path) -> None:
     """Remove the roots whose user was killed."""
     for folder in home.iterdir():
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -1,5 +1,6 @@
 """A bare root has what README asks for, lets its commands make namespaces, and leaves nothing behind."""
 
+import fcntl
 import os
 import re
 import secrets
@@ -7,13 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests import bare_root as module
-from tests.bare_root import PREREQUISITES, REPOSITORY, bare_root, lacking, main
-from tests.lab.cache import cache_root
+from tests.bare_root import PREREQUISITES, REPOSITORY, BareRoot, bare_root, lacking, main
 
 LOOK = """
 test "$PWD" = /srv/netdiag && test -f README.md && git log -1 --format=%H || exit 1
@@ -23,15 +24,27 @@ test -z "$NETDIAG_OF_THE_MACHINE" || exit 4
 ! read line || exit 5
 exit 7
 """
+# Somebody who runs a shell's script in a root, and ends when told to.
+USER = """
+import os, signal, sys
+from pathlib import Path
+from tests.bare_root import BareRoot
+signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))
+folder = Path(sys.argv[1])
+sys.exit(BareRoot(folder=folder, lock=os.open(folder, os.O_RDONLY)).run("sh", "-c", sys.argv[2]))
+"""
 
 
-@pytest.fixture
-def possible() -> None:
-    """Skip where there can be none."""
+@pytest.fixture(scope="module")
+def root() -> Iterator[BareRoot]:
+    """One for all tests; gone afterwards. Skips where there can be none."""
     if os.geteuid() != 0:
         pytest.skip("needs root: a bare root is entered in namespaces")
     if reason := lacking():
         pytest.skip(f"the lab cannot run here: {reason}")
+    with bare_root() as made:
+        yield made
+    assert not made.folder.exists()
 
 
 def test_it_has_what_the_readme_asks_for() -> None:
@@ -52,27 +65,23 @@ def test_where_there_can_be_none_the_reason_is_a_line(
 
 @pytest.mark.lab
 def test_a_command_stands_in_a_clone_and_has_nothing_of_the_machine(
-    possible: None, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    root: BareRoot, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("NETDIAG_OF_THE_MACHINE", "1")
-    with bare_root() as root:
-        assert root.run("sh", "-c", LOOK) == 7
-        folder = root.folder
-        # what one command leaves is there for the next
-        assert root.run("touch", "/tmp/left") == 0
-        assert root.run("test", "-e", "/tmp/left") == 0
+    assert root.run("sh", "-c", LOOK) == 7
+    # what one command leaves is there for the next
+    assert root.run("touch", "/tmp/left") == 0
+    assert root.run("test", "-e", "/tmp/left") == 0
     head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert capfd.readouterr().out == head.stdout
-    assert not folder.exists()
 
 
 @pytest.mark.lab
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_all_ends_with_whoever_started_it(possible: None, number: int) -> None:
+def test_all_ends_with_whoever_started_it(root: BareRoot, number: int) -> None:
     marked = f"98{secrets.randbelow(10**8):08}"
     script = f"trap '' TERM; (trap 'sleep 1; exit' TERM; sleep {marked} & wait) & echo started; wait"
-    words = [sys.executable, "-m", "tests.bare_root", "sh", "-c", script]
-    before = _roots()
+    words = [sys.executable, "-c", USER, str(root.folder), script]
     with subprocess.Popen(words, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as user:
         assert user.stdout is not None
         assert any(line == "started\n" for line in user.stdout)
@@ -83,16 +92,18 @@ def test_all_ends_with_whoever_started_it(possible: None, number: int) -> None:
     while _running(marked) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not _running(marked)
-    if number == signal.SIGKILL:
-        # whoever was killed could not remove it: the next one does
-        with bare_root():
-            pass
-    assert _roots() <= before
 
 
-def _roots() -> set[Path]:
-    home = cache_root() / "bare-roots"
-    return set(home.iterdir()) if home.exists() else set()
+def test_the_root_of_one_who_was_killed_is_removed_by_the_next(tmp_path: Path) -> None:
+    for name in ("killed", "used"):
+        (tmp_path / name).mkdir()
+    lock = os.open(tmp_path / "used", os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        module.sweep(tmp_path)
+    finally:
+        os.close(lock)
+    assert [path.name for path in tmp_path.iterdir()] == ["used"]
 
 
 def _running(word: str) -> bool:
