@@ -43,7 +43,8 @@ def test_recorded_tables() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "loopback"), [("127.0.0.1", True), ("::1", True), ("::", False), ("10.0.0.1", False)]
+    ("address", "loopback"),
+    [("127.0.0.1", True), ("::1", True), ("::ffff:127.0.0.1", True), ("::", False), ("10.0.0.1", False)],
 )
 def test_who_can_reach_it(address: str, loopback: bool) -> None:
     assert ListeningSocket(port=1, address=address).on_loopback is loopback

@@ -32,7 +32,12 @@ SCHEMA = Path(netdiag.render.__file__).parent / "schema" / "doctor.v1.json"
 
 
 def test_json_follows_its_schema() -> None:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    lacking = replace(WELL, engine=Found(why_not="nobody", trouble=Trouble.NOBODY), tools={})
+    worse = json.loads(doctor_json(lacking, abilities(lacking)))
+    jsonschema.validate(worse, schema)
+    assert {each["state"] for each in worse["abilities"]} == {"ok", "limited", "missing"}
     read = json.loads(doctor_json(WELL, abilities(WELL)))
-    jsonschema.validate(read, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    jsonschema.validate(read, schema)
     assert [each["name"] for each in read["abilities"]] == [each.name for each in abilities(WELL)]
     assert read["rights"] == sorted(WELL.rights)

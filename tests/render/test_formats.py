@@ -122,6 +122,16 @@ def test_columns_only_within_one_line() -> None:
     assert several.keys() == {"title", "file", "line", "endLine"}
 
 
+def test_what_the_runner_would_take_for_the_next_property_is_escaped() -> None:
+    finding = loopback("broker-1")
+    assert isinstance(finding.location, FileLocation)
+    odd = replace(finding.location, path="a,line=1:b.yml", end_column=1)
+    ((_, one, _),) = commands(github.render(Report(findings=(replace(finding, location=odd),))))
+    assert one["file"] == "a,line=1:b.yml"
+    # GitHub refuses an end before the beginning.
+    assert (one["col"], one["endColumn"]) == ("35", "35")
+
+
 def test_a_container_has_no_file() -> None:
     ((name, properties, message),) = commands(github.render(Report(findings=(RUNNING,))))
     assert name == "notice"

@@ -356,6 +356,30 @@ def test_observations_keep_rows_apart() -> None:
     assert len(fold_matrix(Matrix(input="x", vantages=(HOST,), cells=cells)).rows) == 2
 
 
+def test_columns_of_one_row_that_say_different_things_stay_apart() -> None:
+    grid = fold_matrix(matrix([inside("k1"), inside("k2"), inside("k3")], {"k1:9092": [OK, REFUSED, OK]}))
+    assert sorted(label for column in grid.columns for label in (v.label for v in column.vantages)) == [
+        "inside k1",
+        "inside k2",
+        "inside k3",
+    ]
+    words = {
+        v.label: str(cell.predicted)
+        for column, cell in zip(grid.columns, grid.cells[0], strict=True)
+        for v in column.vantages
+    }
+    assert words == {"inside k1": "ok", "inside k2": "bootstrap: refused", "inside k3": "ok"}
+
+
+def test_rows_that_differ_in_the_same_column_are_no_diagonal() -> None:
+    brokers = [inside(f"k{n}") for n in range(1, 4)]
+    rows = {
+        f"localhost:909{n}": [PARTIAL if m == own else REFUSED for m in range(1, 4)]
+        for n, own in ((1, 1), (2, 1), (3, 3))
+    }
+    assert Part.DIAGONAL not in {column.part for column in fold_matrix(matrix(brokers, rows)).columns}
+
+
 def test_nothing_folds_into_nothing() -> None:
     assert fold_matrix(Matrix(input="x", vantages=(), cells=())).rows == ()
 

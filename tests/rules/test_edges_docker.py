@@ -84,6 +84,28 @@ def test_storage_of_another_folder_than_the_image_s() -> None:
     assert loud(inside.replace("/data\n      KAFKA_BROKER_ID: 1", "/data/1\n      KAFKA_BROKER_ID: 1")) == {}
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "clashes"),
+    [
+        ("9092:9092", "9092:9092", True),
+        ("127.0.0.1:9092:9092", "9092:9092", True),
+        ("9092:9092", "127.0.0.1:9092:9092", True),
+        ("127.0.0.1:9092:9092", "127.0.0.2:9092:9092", False),
+        ("9092:9092", "9092:9092/udp", False),
+    ],
+)
+def test_one_port_of_the_host_for_two(first: str, second: str, clashes: bool) -> None:
+    kafka = broker("kafka", 1, f'ports: ["{first}"]')
+    other = f'  ui:\n    image: example/ui\n    ports: ["{second}"]\n'
+    assert ("duplicate-host-port" in found(services(kafka, other))) is clashes
+    assert ("duplicate-host-port" in found(services(other, kafka))) is clashes
+
+
+def test_one_port_of_the_host_for_two_that_are_no_brokers_is_not_kafkas() -> None:
+    others = (f'  {name}:\n    image: example/ui\n    ports: ["8080:80"]\n' for name in ("one", "two"))
+    assert "duplicate-host-port" not in found(services(broker("kafka", 1), *others))
+
+
 HOST = "network_mode: host"
 NETWORK_RULE = "network-mode-none-or-shared"
 

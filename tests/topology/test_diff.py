@@ -94,6 +94,14 @@ def test_parts_of_another_shape_are_passed_over(odd: object) -> None:
     assert differences(hostile, hostile) == ()
 
 
+def test_each_of_three_that_have_one_name_is_a_thing() -> None:
+    assert [change.name for change in differences(host(), host(links=[link()] * 3)) if change.kind == "link"] == [
+        "host eth0",
+        "host eth0 (2)",
+        "host eth0 (3)",
+    ]
+
+
 def test_a_name_that_comes_ten_thousand_times_is_few_things() -> None:
     many = host(links=[link()] * 10_000)
     assert len([change for change in differences(host(), many) if change.kind == "link"]) <= 21

@@ -211,6 +211,13 @@ def test_a_file_is_a_project_of_its_own(tmp_path: Path, monkeypatch: pytest.Monk
     assert project_at("sub/other.yml", "elsewhere").folder == "elsewhere"
 
 
+@pytest.mark.parametrize(
+    ("files", "folder"), [(("a/compose.yml", "b/over.yml"), "a"), (("compose.yml",), ""), (("-", "b/over.yml"), "")]
+)
+def test_the_first_file_says_where_the_configuration_is(files: tuple[str, ...], folder: str) -> None:
+    assert ProjectFiles(files=files).configuration_folder == folder
+
+
 def test_the_file_that_compose_would_take_brings_its_override_and_the_override_its_base(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,6 +119,7 @@ def test_an_engine_that_does_not_start_it(tmp_path: Path) -> None:
         ("pass", "ended before its work was done"),
         (f"import os; os.write(1, {greeting(version='0.0.9')!r})", "the image holds netdiag 0.0.9, and this is"),
         (f"import os; os.write(1, {greeting(rights=())!r})", "no right to enter networks"),
+        (f"import os; os.write(1, {greeting(rights=('NET_RAW',))!r})", "no right to enter networks"),
         ("print('Usage: something else')", "its output is not netdiag's"),
         (f"import os; os.write(1, {greeting()!r})", "ended before its work was done"),
     ],

@@ -204,6 +204,16 @@ def _lsns() -> dict[int, int]:
     return {int(inode): int(count) for inode, count in (line.split()[:2] for line in done.stdout.splitlines())}
 
 
+def test_of_the_ways_to_a_namespace_a_few_are_kept() -> None:
+    found = Found(inode=1)
+    for number in range(1000):
+        found.add(NetnsSource.DESCRIPTOR, b"/proc/%d/fd/3" % number)
+    found.add(NetnsSource.LISTNS, None)
+    assert found.ways[0] == b"/proc/0/fd/3"
+    assert len(found.ways) < 100
+    assert found.sources == {NetnsSource.DESCRIPTOR, NetnsSource.LISTNS}
+
+
 @alone
 def test_a_way_that_leads_elsewhere_by_now_is_not_taken(tmp_path: Path) -> None:
     """A pipe would block whoever opens it, and another namespace would be a wrong answer."""

@@ -15,6 +15,8 @@ from netdiag.io.kernel.netns import Namespace
 
 Records = Mapping[str, tuple[str, ...] | int | None]
 """A name's addresses, or a response code, or None for silence; other names are NXDOMAIN."""
+# A name that the server knows, and is silent about when asked for its IPv6 addresses.
+HALF_SILENT = "half-silent"
 
 
 class NameServer:
@@ -32,7 +34,7 @@ class NameServer:
         kind = question.rdtype
         self.asked.append(f"{name} {dns.rdatatype.to_text(kind)}")
         found = self.records.get(name, dns.rcode.NXDOMAIN)
-        if found is None:
+        if found is None or (name == HALF_SILENT and kind == dns.rdatatype.AAAA):
             return None
         response = dns.message.make_response(query)
         if isinstance(found, int):

@@ -12,7 +12,7 @@ from netdiag.io.network.resolver import Resolved, Resolver, Unresolved
 from netdiag.linux.netns import NamedNamespace, OwnNamespace
 from netdiag.linux.resolver import parse_hosts, parse_resolv_conf
 from tests.io.namespaces import FAR, NOBODY, SWALLOWED, joined_namespaces
-from tests.io.network.name_servers import Records, name_server
+from tests.io.network.name_servers import HALF_SILENT, Records, name_server
 
 HERE = "127.0.0.53"
 DEAD = "127.0.0.99"
@@ -25,6 +25,7 @@ RECORDS: Records = {
     "empty": (),
     "broken": 2,
     "silent": None,
+    HALF_SILENT: (),
 }
 
 
@@ -147,6 +148,15 @@ def test_a_silent_server_ends_by_the_deadline(namespace: Namespace) -> None:
         outcome = resolve(namespace, "silent", resolv_conf=f"nameserver {HERE}\nsearch a b c d", patience=1)
         assert time.perf_counter() - begin < 1.5
     assert isinstance(outcome, Unresolved)
+
+
+def test_half_an_answer_leaves_open_whether_the_name_has_an_address(namespace: Namespace) -> None:
+    conf = f"nameserver {HERE}\nsearch lab.test\noptions timeout:1 attempts:1"
+    with name_server(namespace, HERE, RECORDS) as server:
+        outcome = resolve(namespace, f"{HALF_SILENT}.", resolv_conf=conf, patience=1)
+    assert "no answer from name server" in said(outcome)
+    assert "says no address record" not in said(outcome)
+    assert {asked.partition(" ")[0] for asked in server.asked} == {HALF_SILENT}
 
 
 @pytest.mark.parametrize("host", ["", "a..b", "x" * 64, "\0", "ü" * 70, "." * 300, "a b"])

@@ -123,6 +123,8 @@ def test_the_rest() -> None:
         ("meta", {"key": "mark"}, "meta mark", "mark"),
         ("ct", {"key": "state"}, "ct state", "ct_state"),
         ("ct", {"key": "dst_ip", "direction": "original"}, "ct original ip daddr", "ipv4_addr"),
+        ("ct", {"key": "proto_src", "direction": "reply"}, "ct reply proto-src", "inet_service"),
+        ("ct", {"key": "proto_dst", "direction": "original"}, "ct original proto-dst", "inet_service"),
         ("fib", {"flags": 9, "result": "oif"}, "fib saddr . iif oif", "iface_index"),
         ("fib", {"flags": 32 | 2, "result": "oif"}, "fib daddr oif", "boolean"),
         ("numgen", {"type": "random", "modulus": 4, "offset": 2}, "numgen random mod 4 offset 2", "integer"),
