@@ -26,7 +26,6 @@ demo: .venv/.bare
 	@sh docs/demo.sh $(BIN)/netdiag
 
 test: .venv/.full
-	@.ci/native .venv install || echo 'going on without it' >&2
 	@$(BIN)/python -m tests.stages
 
 lint: .venv/.full

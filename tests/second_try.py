@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 # Above this something is broken, and trying again would only hide how much.
 MOST = 4
@@ -25,17 +26,23 @@ class Tried:
     unsteady: tuple[str, ...] = ()
 
 
-def run_pytest(command: Sequence[str], *, tree: Path, environment: Mapping[str, str], memory: Path) -> Tried:
-    """Run `command` (with "pytest" first) in `tree`; `memory` is an own folder in which pytest notes what failed."""
+def run_pytest(
+    command: Sequence[str], *, tree: Path, environment: Mapping[str, str], memory: Path, out: IO[str] | None = None
+) -> Tried:
+    """Run `command` (with "pytest" first) in `tree`; `memory` is an own folder in which pytest notes what failed.
+
+    What it prints goes to `out`, or where this process prints.
+    """
     shutil.rmtree(memory, ignore_errors=True)
     noting = (*command, "-o", f"cache_dir={memory}")
-    status = subprocess.run(noting, cwd=tree, env=environment, check=False).returncode
+    errors = None if out is None else subprocess.STDOUT
+    status = subprocess.run(noting, cwd=tree, env=environment, check=False, stdout=out, stderr=errors).returncode
     failed = _failed(memory)
     if status != _TESTS_FAILED or not 0 < len(failed) <= MOST:
         return Tried(status=status)
-    print(f"\n== once more, alone: {' '.join(failed)}", flush=True)
+    print(f"\n== once more, alone: {' '.join(failed)}", file=out, flush=True)
     again = (*in_one_process(noting), "--last-failed", "--last-failed-no-failures", "none")
-    if subprocess.run(again, cwd=tree, env=environment, check=False).returncode != 0:
+    if subprocess.run(again, cwd=tree, env=environment, check=False, stdout=out, stderr=errors).returncode != 0:
         return Tried(status=status)
     return Tried(status=0, unsteady=failed)
 

@@ -1,6 +1,7 @@
-"""`make test`: every stage in order, how long each took, and at the end what could not run.
+"""`make test`: every stage, how long each took, and at the end what could not run.
 
-`python -m tests.stages [--only STAGE]`. The cheap stages all run even when one fails; the lab waits for them.
+`python -m tests.stages [--only STAGE]`. Stages run in rounds, a round in lanes side by side: while a lab waits for its
+brokers, other tests and the compiler compute. What needs green waits for all rounds before it.
 """
 
 import argparse
@@ -8,9 +9,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
+from typing import IO
 
 from tests.second_try import run_pytest
 
@@ -18,12 +22,11 @@ ROOT = Path(__file__).parent.parent
 CACHE = ROOT / ".cache"
 NOT_RUN = CACHE / "not-run.txt"
 FIGURES = CACHE / "figures.jsonl"
-COUNTS = CACHE / "counts.txt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """Commands that belong together; `needs_green` waits for all earlier stages, `advisory` cannot fail the run.
+    """Commands that belong together; `needs_green` waits for all rounds before, `advisory` cannot fail the run.
 
     `is_testing` is False for downloads, builds and fuzzing: what a second run needs less of, or as long as one likes.
     """
@@ -35,8 +38,10 @@ class Stage:
     is_testing: bool = True
 
 
-# What a lab of five brokers and its clients may take, and what everything else here needs.
-LAB_MEMORY, OTHER_MEMORY = 3.0, 1.5
+Lane = tuple[Stage, ...]
+
+# What a lab of five brokers and its clients may take, and what all that runs beside the labs needs: Spark, rustc.
+LAB_MEMORY, OTHER_MEMORY = 3.0, 6.0
 
 
 def labs(gigabytes: float, processors: int) -> int:
@@ -55,10 +60,11 @@ def _memory() -> float:
 
 
 LABS = labs(_memory(), os.cpu_count() or 1)
-# One more than there are processors: some tests wait for a silence or a time.
-PROCESSES = min(4, (os.cpu_count() or 1) + 1)
+PROCESSES = min(4, os.cpu_count() or 1)
 PYTEST = ("pytest", "-q", "--durations=40", "--durations-min=3")
-STAGES = (
+# What only compiles leaves the processors to those whose time is told.
+NICE = ("nice", "-n", "10")
+LINT: Lane = (
     Stage(
         name="lint",
         commands=(
@@ -68,40 +74,41 @@ STAGES = (
             ("lint-imports", "--no-logo"),
         ),
     ),
-    Stage(name="build", commands=(("python", "-m", "tests.rust", "--build"),), is_testing=False),
-    Stage(name="native", commands=(("python", "-m", "tests.rust"),)),
-    Stage(
-        name="fuzz",
-        commands=(("python", "-m", "tests.fuzz.native", "--fresh", "--minutes", "1"),),
-        is_testing=False,
-    ),
+)
+ENGINE: Lane = (Stage(name="engine", commands=((".ci/native", ".venv", "install"),), advisory=True, is_testing=False),)
+TOOLS: Lane = (
     Stage(name="tools", commands=(("python", "-m", "tests.tools"),), advisory=True, is_testing=False),
-    Stage(
-        name="fast",
-        commands=(
-            (*PYTEST, "-n", str(PROCESSES), "-m", "not lab and not alone"),
-            # What is held to seconds has the machine for itself.
-            (*PYTEST, "-m", "not lab and alone"),
-        ),
-    ),
     Stage(
         name="prerequisites",
         commands=(("python", "-m", "tests.lab.prerequisites"), ("python", "-m", "tests.lab.prepare", str(LABS))),
-        needs_green=True,
         advisory=True,
         is_testing=False,
     ),
-    # Engines side by side: a stack that starts computes, one that is asked mostly waits. A stack of five brokers and
-    # its clients takes about 30 s of CPU and 70 s by the clock.
+)
+FAST: Lane = (Stage(name="fast", commands=((*PYTEST, "-n", str(PROCESSES), "-m", "not lab and not alone"),)),)
+# Engines side by side: a stack that starts computes, one that is asked mostly waits. A stack of five brokers and its
+# clients takes about 30 s of CPU and 70 s by the clock.
+LAB: Lane = (Stage(name="lab", commands=((*PYTEST, "-n", str(LABS), "-m", "lab and not alone"),), needs_green=True),)
+CRATES: Lane = (
+    Stage(name="build", commands=((*NICE, "python", "-m", "tests.rust", "--build"),), is_testing=False),
+    Stage(name="native", commands=((*NICE, "python", "-m", "tests.rust"),)),
     Stage(
-        name="lab",
-        commands=(
-            (*PYTEST, "-n", str(LABS), "-m", "lab and not alone"),
-            (*PYTEST, "-m", "lab and alone"),
-        ),
+        name="fuzz",
+        commands=((*NICE, "python", "-m", "tests.fuzz.native", "--fresh", "--minutes", "1"),),
+        is_testing=False,
+    ),
+)
+# What is held to seconds has the machine for itself.
+ALONE: Lane = (
+    Stage(
+        name="alone",
+        commands=((*PYTEST, "-m", "not lab and alone"), (*PYTEST, "-m", "lab and alone")),
         needs_green=True,
     ),
 )
+# What the first lane of a round prints is seen at once, that of the others stage by stage.
+ROUNDS: tuple[tuple[Lane, ...], ...] = ((LINT, ENGINE, TOOLS), (FAST, LAB, CRATES), (ALONE,))
+_PRINTING = Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,10 +119,16 @@ class Result:
     """
 
     stage: Stage
-    seconds: float
+    began: float
+    ended: float
     failed: tuple[str, ...]
     unsteady: tuple[str, ...] = ()
     counts: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """By the clock."""
+        return self.ended - self.began
 
     @property
     def green(self) -> bool:
@@ -130,40 +143,61 @@ class Result:
         return "incomplete, see below" if self.stage.advisory else f"FAILED: {'; '.join(self.failed)}"
 
 
-def run_stages(stages: Sequence[Stage]) -> tuple[list[Result], list[Stage]]:
-    """The results of the stages that ran, and the stages that did not because an earlier one failed."""
+def run_rounds(rounds: Iterable[Sequence[Lane]]) -> tuple[list[Result], list[Stage]]:
+    """The results of the stages that ran, and the stages that did not because one of a round before failed."""
     results: list[Result] = []
     held_back: list[Stage] = []
-    for stage in stages:
-        if stage.needs_green and not all(result.green for result in results):
-            held_back.append(stage)
-        else:
-            results.append(_run(stage))
+    for lanes in rounds:
+        is_green = not held_back and all(result.green for result in results)
+        held_back += [stage for lane in lanes for stage in lane if stage.needs_green and not is_green]
+        due = [[stage for stage in lane if is_green or not stage.needs_green] for lane in lanes]
+        with ThreadPoolExecutor(max(1, len(due))) as pool:
+            ran = pool.map(_run_lane, due, [number == 0 for number in range(len(due))])
+            results += [result for lane in ran for result in lane]
     return results, held_back
 
 
-def _run(stage: Stage) -> Result:
+def _run_lane(lane: Sequence[Stage], is_seen: bool) -> list[Result]:
+    results = []
+    for stage in lane:
+        if is_seen:
+            results.append(_run(stage, sys.stdout))
+            continue
+        path = CACHE / f"{stage.name}.log"
+        with path.open("w", encoding="utf-8") as log:
+            results.append(_run(stage, log))
+        with _PRINTING:
+            print(path.read_text(encoding="utf-8", errors="replace"), flush=True)
+    return results
+
+
+def _run(stage: Stage, out: IO[str]) -> Result:
     began = time.monotonic()
     failed: list[str] = []
     unsteady: list[str] = []
-    COUNTS.unlink(missing_ok=True)
+    counts = CACHE / f"counts-{stage.name}.txt"
+    counts.unlink(missing_ok=True)
+    environment = {**_environment(), "NETDIAG_COUNTS": str(counts)}
     for number, command in enumerate(stage.commands):
-        print(f"\n== {stage.name}: {' '.join(command)}", flush=True)
+        print(f"\n== {stage.name}: {' '.join(command)}", file=out, flush=True)
         if command[0] == "pytest":
             memory = CACHE / f"pytest-{stage.name}-{number}"
-            tried = run_pytest(command, tree=ROOT, environment=_environment(), memory=memory)
+            tried = run_pytest(command, tree=ROOT, environment=environment, memory=memory, out=out)
             status = tried.status
             unsteady += tried.unsteady
         else:
-            status = subprocess.run(command, cwd=ROOT, env=_environment(), check=False).returncode
+            status = subprocess.run(
+                command, cwd=ROOT, env=environment, check=False, stdout=out, stderr=subprocess.STDOUT
+            ).returncode
         if status != 0:
             failed.append(" ".join(command))
     return Result(
         stage=stage,
-        seconds=time.monotonic() - began,
+        began=began,
+        ended=time.monotonic(),
         failed=tuple(failed),
         unsteady=tuple(unsteady),
-        counts=tuple(COUNTS.read_text().splitlines()) if COUNTS.exists() else (),
+        counts=tuple(counts.read_text().splitlines()) if counts.exists() else (),
     )
 
 
@@ -174,7 +208,6 @@ def _environment() -> dict[str, str]:
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "NETDIAG_NOT_RUN": str(NOT_RUN),
         "NETDIAG_FIGURES": str(FIGURES),
-        "NETDIAG_COUNTS": str(COUNTS),
         # import-linter and mypy draw for a terminal or a log, never for a colour-blind pipe
         "NO_COLOR": "1",
     }
@@ -186,8 +219,9 @@ def _summary(results: Sequence[Result], held_back: Sequence[Stage]) -> str:
         lines.append(f"{result.stage.name:<14}{result.seconds:>6.0f} s  {result.word}")
         lines += [f"{'':<24}{counts}" for counts in result.counts]
     lines += [f"{stage.name:<14}     -    not started: an earlier stage failed" for stage in held_back]
-    for what, is_testing in (("testing", True), ("downloads, builds, fuzzing", False)):
-        lines.append(f"{what}: {sum(one.seconds for one in results if one.stage.is_testing is is_testing):.0f} s")
+    testing = _covered(one for one in results if one.stage.is_testing)
+    lines.append(f"testing: {testing:.0f} s")
+    lines.append(f"downloads, builds, fuzzing, while nothing was tested: {_covered(results) - testing:.0f} s")
     unsteady = [test for result in results for test in result.unsteady]
     if unsteady:
         lines += ["unsteady, failed beside the others and passed alone:", *(f"  {test}" for test in unsteady)]
@@ -198,15 +232,25 @@ def _summary(results: Sequence[Result], held_back: Sequence[Stage]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
+def _covered(results: Iterable[Result]) -> float:
+    """Seconds by the clock in which at least one of them ran."""
+    total, until = 0.0, 0.0
+    for began, ended in sorted((one.began, one.ended) for one in results):
+        total += max(0.0, ended - max(began, until))
+        until = max(until, ended)
+    return total
+
+
 def main(arguments: Sequence[str]) -> int:
     """0 when every stage that counts passed."""
     parser = argparse.ArgumentParser(prog="python -m tests.stages")
-    parser.add_argument("--only", choices=[stage.name for stage in STAGES])
+    parser.add_argument("--only", choices=[stage.name for lanes in ROUNDS for lane in lanes for stage in lane])
     only = parser.parse_args(arguments).only
     CACHE.mkdir(exist_ok=True)
     for notes in (NOT_RUN, FIGURES):
         notes.unlink(missing_ok=True)
-    results, held_back = run_stages([stage for stage in STAGES if only in (None, stage.name)])
+    chosen = [[tuple(stage for stage in lane if only in (None, stage.name)) for lane in lanes] for lanes in ROUNDS]
+    results, held_back = run_rounds([[lane for lane in lanes if lane] for lanes in chosen])
     print(_summary(results, held_back), flush=True)
     return 0 if not held_back and all(result.green for result in results) else 1
 

@@ -1,4 +1,4 @@
-"""`make test` stops before the lab when something cheap failed, and says what did not run."""
+"""`make test` runs its lanes side by side, stops before the lab when something cheap failed, says what did not run."""
 
 import subprocess
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from tests import stages
 from tests.house.tree import ROOT
-from tests.stages import Stage, labs, main, run_stages
+from tests.stages import Lane, Stage, labs, main, run_rounds
 from tests.test_second_try import UNSTEADY
 
 GREEN = Stage(name="green", commands=(("true",),))
@@ -15,47 +15,69 @@ RED = Stage(name="red", commands=(("false",), ("true",)))
 ADVICE = Stage(name="advice", commands=(("false",),), advisory=True)
 LAST = Stage(name="last", commands=(("true",),), needs_green=True)
 BUILD = Stage(name="build", commands=(("sleep", "0.6"),), is_testing=False)
+SLOW = Stage(name="slow", commands=(("sleep", "0.7"),))
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder of its own for what stages note."""
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    monkeypatch.setattr(stages, "CACHE", folder)
+    monkeypatch.setattr(stages, "NOT_RUN", folder / "not-run.txt")
+    monkeypatch.setattr(stages, "FIGURES", folder / "figures.jsonl")
+    return folder
 
 
 @pytest.mark.parametrize(
     ("given", "words", "held_back"),
     [
-        ((GREEN, LAST), ["passed", "passed"], []),
-        ((RED, GREEN, LAST), ["FAILED: false", "passed"], ["last"]),
-        ((GREEN, ADVICE, LAST), ["passed", "incomplete, see below", "passed"], []),
+        (((GREEN,), (LAST,)), ["passed", "passed"], []),
+        (((RED, GREEN), (LAST,)), ["FAILED: false", "passed"], ["last"]),
+        (((RED, LAST),), ["FAILED: false", "passed"], []),
+        (((GREEN, ADVICE), (LAST,)), ["passed", "incomplete, see below", "passed"], []),
+        (((RED,), (LAST, GREEN), (LAST,)), ["FAILED: false", "passed"], ["last", "last"]),
     ],
 )
-def test_a_stage_that_needs_green_waits_for_all_before_it(
-    given: tuple[Stage, ...], words: list[str], held_back: list[str]
+def test_a_stage_that_needs_green_waits_for_all_rounds_before_it(
+    given: tuple[tuple[Stage, ...], ...], words: list[str], held_back: list[str]
 ) -> None:
-    results, waiting = run_stages(given)
+    results, waiting = run_rounds([[(stage,) for stage in lanes] for lanes in given])
     assert [result.word for result in results] == words
     assert [stage.name for stage in waiting] == held_back
+
+
+def test_lanes_run_side_by_side_and_print_one_after_another(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Each of two waits for the other; the second one's lines stay together."""
+
+    def lane(name: str, other: str) -> Lane:
+        script = f"echo {name} 1; touch {name}; until test -e {other}; do sleep 0.02; done; echo {name} 2"
+        return (Stage(name=name, commands=(("sh", "-c", f"cd {tmp_path}; {script}"),)),)
+
+    results, _ = run_rounds([[lane("one", "two"), lane("two", "one")]])
+    assert [result.word for result in results] == ["passed", "passed"]
+    assert "\ntwo 1\ntwo 2\n" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("given", "status", "said"),
     [
-        ((GREEN,), 0, "could not run: nothing, all of it ran"),
-        ((RED, LAST), 1, "could not run:\n  stage last"),
-        ((ADVICE,), 0, "could not run: nothing, all of it ran"),
-        ((GREEN, BUILD), 0, "testing: 0 s\ndownloads, builds, fuzzing: 1 s\n"),
-        ((Stage(name="s", commands=(("sh", "-c", 'echo "a part" >> "$NETDIAG_NOT_RUN"'),)),), 0, "  a part"),
+        (((GREEN,),), 0, "could not run: nothing, all of it ran"),
+        (((RED,), (LAST,)), 1, "could not run:\n  stage last"),
+        (((ADVICE,),), 0, "could not run: nothing, all of it ran"),
+        (((GREEN, BUILD),), 0, "testing: 0 s\ndownloads, builds, fuzzing, while nothing was tested: 1 s\n"),
+        (((SLOW, BUILD), (BUILD,)), 0, "testing: 1 s\ndownloads, builds, fuzzing, while nothing was tested: 1 s\n"),
+        (((Stage(name="s", commands=(("sh", "-c", 'echo "a part" >> "$NETDIAG_NOT_RUN"'),)),),), 0, "  a part"),
     ],
 )
 def test_the_summary_names_what_did_not_run(
-    given: tuple[Stage, ...],
+    given: tuple[tuple[Stage, ...], ...],
     status: int,
     said: str,
     monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(stages, "STAGES", given)
-    monkeypatch.setattr(stages, "CACHE", tmp_path)
-    monkeypatch.setattr(stages, "NOT_RUN", tmp_path / "not-run.txt")
-    monkeypatch.setattr(stages, "FIGURES", tmp_path / "figures.jsonl")
-    monkeypatch.setattr(stages, "COUNTS", tmp_path / "counts.txt")
+    monkeypatch.setattr(stages, "ROUNDS", [[(stage,) for stage in lanes] for lanes in given])
     assert main([]) == status
     assert said in capfd.readouterr().out
 
@@ -66,11 +88,7 @@ def test_the_summary_names_tests_that_passed_only_alone(
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     (tmp_path / "test_it.py").write_text(UNSTEADY)
     commands = (("pytest", "-q", "-p", "tests.counts", str(tmp_path)),)
-    monkeypatch.setattr(stages, "STAGES", (Stage(name="s", commands=commands),))
-    monkeypatch.setattr(stages, "COUNTS", tmp_path / "counts.txt")
-    monkeypatch.setattr(stages, "CACHE", tmp_path / "cache")
-    monkeypatch.setattr(stages, "NOT_RUN", tmp_path / "not-run.txt")
-    monkeypatch.setattr(stages, "FIGURES", tmp_path / "figures.jsonl")
+    monkeypatch.setattr(stages, "ROUNDS", [[(Stage(name="s", commands=commands),)]])
     assert main([]) == 0
     said = capfd.readouterr().out
     assert "passed, with unsteady tests: see below" in said
@@ -83,7 +101,7 @@ def test_the_summary_names_tests_that_passed_only_alone(
 
 @pytest.mark.parametrize(
     ("gigabytes", "processors", "expected"),
-    [(16.0, 2, 3), (10.5, 8, 3), (10.0, 2, 2), (7.5, 4, 2), (7.0, 4, 0), (16.0, 1, 0), (0.0, 8, 0)],
+    [(24.0, 2, 3), (15.0, 8, 3), (14.5, 2, 2), (12.0, 4, 2), (11.5, 4, 0), (24.0, 1, 0), (0.0, 8, 0)],
 )
 def test_several_labs_run_where_there_is_room_for_them(gigabytes: float, processors: int, expected: int) -> None:
     assert labs(gigabytes, processors) == expected
@@ -91,8 +109,10 @@ def test_several_labs_run_where_there_is_room_for_them(gigabytes: float, process
 
 def test_no_test_is_in_no_stage() -> None:
     """Every test is marked `lab` or not, and those `alone` or not: what the commands choose is all there is."""
-    chosen = [command[-1] for stage in stages.STAGES for command in stage.commands if command[0] == "pytest"]
-    assert chosen == ["not lab and not alone", "not lab and alone", "lab and not alone", "lab and alone"]
+    every = [stage for lanes in stages.ROUNDS for lane in lanes for stage in lane]
+    chosen = [command[-1] for stage in every for command in stage.commands if command[0] == "pytest"]
+    assert chosen == ["not lab and not alone", "lab and not alone", "not lab and alone", "lab and alone"]
+    assert len({stage.name for stage in every}) == len(every)
 
 
 def test_ci_runs_what_the_readme_says() -> None:
