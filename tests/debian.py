@@ -1,5 +1,6 @@
 """Commands of this machine, and the Debian packages that bring them; services that come along stay stopped."""
 
+import fcntl
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,9 +34,20 @@ def install(packages: Iterable[str]) -> None:
     wanted = sorted(set(packages))
     if not wanted:
         return
-    with _no_service_starts():
+    with _one_at_a_time(), _no_service_starts():
         run(["apt-get", "update", "-q"], env=_QUIET, timeout=300)
         run(["apt-get", "install", "-y", "-q", "--no-install-recommends", *wanted], env=_QUIET, timeout=1200)
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """apt-get refuses to work beside another one."""
+    folder = os.open("/var/lib/dpkg", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 @contextmanager

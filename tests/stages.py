@@ -75,20 +75,30 @@ LINT: Lane = (
         ),
     ),
 )
-ENGINE: Lane = (Stage(name="engine", commands=((".ci/native", ".venv", "install"),), advisory=True, is_testing=False),)
+# One after another: each may ask apt-get for packages.
 TOOLS: Lane = (
     Stage(name="tools", commands=(("python", "-m", "tests.tools"),), advisory=True, is_testing=False),
     Stage(
         name="prerequisites",
-        commands=(("python", "-m", "tests.lab.prerequisites"), ("python", "-m", "tests.lab.prepare", str(LABS))),
+        commands=(("python", "-m", "tests.lab.prerequisites"),),
         advisory=True,
         is_testing=False,
     ),
+    Stage(name="engine", commands=((".ci/native", ".venv", "install"),), advisory=True, is_testing=False),
 )
 FAST: Lane = (Stage(name="fast", commands=((*PYTEST, "-n", str(PROCESSES), "-m", "not lab and not alone"),)),)
 # Engines side by side: a stack that starts computes, one that is asked mostly waits. A stack of five brokers and its
 # clients takes about 30 s of CPU and 70 s by the clock.
-LAB: Lane = (Stage(name="lab", commands=((*PYTEST, "-n", str(LABS), "-m", "lab and not alone"),), needs_green=True),)
+LAB: Lane = (
+    Stage(
+        name="images",
+        commands=(("python", "-m", "tests.lab.prepare", str(LABS)),),
+        needs_green=True,
+        advisory=True,
+        is_testing=False,
+    ),
+    Stage(name="lab", commands=((*PYTEST, "-n", str(LABS), "-m", "lab and not alone"),), needs_green=True),
+)
 CRATES: Lane = (
     Stage(name="build", commands=((*NICE, "python", "-m", "tests.rust", "--build"),), is_testing=False),
     Stage(name="native", commands=((*NICE, "python", "-m", "tests.rust"),)),
@@ -107,7 +117,7 @@ ALONE: Lane = (
     ),
 )
 # What the first lane of a round prints is seen at once, that of the others stage by stage.
-ROUNDS: tuple[tuple[Lane, ...], ...] = ((LINT, ENGINE, TOOLS), (FAST, LAB, CRATES), (ALONE,))
+ROUNDS: tuple[tuple[Lane, ...], ...] = ((LINT, TOOLS), (FAST, LAB, CRATES), (ALONE,))
 _PRINTING = Lock()
 
 

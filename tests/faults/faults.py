@@ -161,12 +161,10 @@ FAULTS = (
     ),
     _fault(
         "netdiag/render/matrix",
-        "return all(self._is_uniform(rows, columns) for columns in column_groups)",
-        "return True",
+        "own = row.own[0] if row.own and row.own[0] in labels else labels[0]",
+        "own = labels[0]",
     ),
-    _fault(
-        "netdiag/render/matrix", "if len(own) != len(rows) or len(set(own)) != len(own):", "if len(own) != len(rows):"
-    ),
+    _fault("netdiag/render/matrix", "return (left, right) if straight else (right, left)", "return (left, right)"),
     _fault(
         "netdiag/render/schema",
         '"state": {"enum": ["ok", "limited", "missing"]}',

@@ -371,15 +371,6 @@ def test_columns_of_one_row_that_say_different_things_stay_apart() -> None:
     assert words == {"inside k1": "ok", "inside k2": "bootstrap: refused", "inside k3": "ok"}
 
 
-def test_rows_that_differ_in_the_same_column_are_no_diagonal() -> None:
-    brokers = [inside(f"k{n}") for n in range(1, 4)]
-    rows = {
-        f"localhost:909{n}": [PARTIAL if m == own else REFUSED for m in range(1, 4)]
-        for n, own in ((1, 1), (2, 1), (3, 3))
-    }
-    assert Part.DIAGONAL not in {column.part for column in fold_matrix(matrix(brokers, rows)).columns}
-
-
 def test_nothing_folds_into_nothing() -> None:
     assert fold_matrix(Matrix(input="x", vantages=(), cells=())).rows == ()
 

@@ -133,9 +133,6 @@ class _Folding:
                 return rows, columns
 
     def _is_foldable(self, rows: Sequence[Address], column_groups: Sequence[Sequence[Vantage]]) -> bool:
-        if len(rows) == 1:
-            # One row needs no fold; its columns may still differ in one place only.
-            return all(self._is_uniform(rows, columns) for columns in column_groups)
         diagonals = [columns for columns in column_groups if not self._is_uniform(rows, columns)]
         return not diagonals or (len(diagonals) == 1 and bool(self._diagonal(rows, diagonals[0])))
 
@@ -149,19 +146,19 @@ class _Folding:
         return ()
 
     def _diagonal(self, rows: Sequence[Address], columns: Sequence[Vantage]) -> tuple[str, ...]:
-        """For each row the one column that differs from the others; nothing where the block is no such square."""
+        """For each row the one column that differs from the others; nothing where the block is no such square.
+
+        In a group all rows say the same equally often, and so do all columns: no two rows differ in the same column.
+        """
         if len(rows) != len(columns):
             return ()
         if len(rows) == 2:
-            return self._diagonal_of_two(rows, columns)
+            # Two by two has two diagonals; the one that answers is the broker's own.
+            left, right = (vantage.label for vantage in columns)
+            straight = _answers(self._cells[rows[0], left]) >= _answers(self._cells[rows[0], right])
+            return (left, right) if straight else (right, left)
         own = [label for label in (self._rare(address, columns) for address in rows) if label is not None]
-        if len(own) != len(rows) or len(set(own)) != len(own):
-            return ()
-        same = {
-            (self._values[a, o], frozenset(self._values[a, v.label] for v in columns))
-            for a, o in zip(rows, own, strict=True)
-        }
-        return tuple(own) if len(same) == 1 else ()
+        return tuple(own) if len(own) == len(rows) else ()
 
     def _rare(self, address: Address, columns: Sequence[Vantage]) -> str | None:
         """The one column in which a row differs from all its other columns."""
@@ -170,18 +167,6 @@ class _Folding:
             return None
         rare = min(counts, key=lambda value: counts[value])
         return next(v.label for v in columns if self._values[address, v.label] == rare)
-
-    def _diagonal_of_two(self, rows: Sequence[Address], columns: Sequence[Vantage]) -> tuple[str, ...]:
-        """Two by two has two diagonals; the one that answers is the broker's own."""
-        first, second = rows
-        left, right = columns
-        if (self._values[first, left.label], self._values[first, right.label]) != (
-            self._values[second, right.label],
-            self._values[second, left.label],
-        ):
-            return ()
-        straight = _answers(self._cells[first, left.label]) >= _answers(self._cells[first, right.label])
-        return (left.label, right.label) if straight else (right.label, left.label)
 
     def _representative(self, row: Row, column: Column) -> Cell:
         labels = [vantage.label for vantage in column.vantages]
