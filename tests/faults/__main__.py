@@ -10,6 +10,8 @@ import argparse
 import hashlib
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 import time
@@ -28,6 +30,8 @@ KEPT = ROOT / ".cache" / "faults"
 # So many files at a time: most faults are seen by the first ones.
 PORTIONS = (1, 4, 12)
 _TESTS_FAILED = 1
+# Seconds of processor for a portion: a fault may keep a test from ending.
+_MOST_CPU = 600
 _CARGO_FAILED = 101
 
 
@@ -93,7 +97,7 @@ def _product(folder: Path) -> Iterator[Path]:
 
 
 def _of_tests(tree: Path, changed: Path, offset: int, before: str) -> Result:
-    test = before.partition("[")[0]
+    test = before.partition("[")[0].partition(" ")[0]
     if (tree / test.partition("::")[0]).is_file() and (result := _run(tree, [test])).seen_by:
         return result
     files = iter(near_first(tree, changed, offset))
@@ -111,8 +115,16 @@ def _run(tree: Path, tests: Sequence[str]) -> Result:
     words = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not lab and not alone", "--tb=no")
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        [sys.executable, *words, *tests], cwd=tree, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, *words, *tests],
+        cwd=tree,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (_MOST_CPU, _MOST_CPU)),
     )
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return Result(seen_by=f"{tests[0]} (does not end)")
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
     if done.returncode == _TESTS_FAILED and failed:
         return Result(seen_by=failed[0].split()[1])
