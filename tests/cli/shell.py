@@ -75,7 +75,7 @@ def process(
 ) -> subprocess.CompletedProcess[bytes]:
     """The finished run in a process of its own."""
     return subprocess.run(
-        [*NETDIAG, *words], cwd=cwd, env=environment(env), input=stdin, capture_output=True, check=False, timeout=60
+        [*NETDIAG, *words], cwd=cwd, env=environment(env), input=stdin, capture_output=True, check=False, timeout=180
     )
 
 
