@@ -95,11 +95,6 @@ FAULTS = (
         'known.update(rows.filter(pc.is_valid(rows["topic"]))',
         'known.update(rows.filter(pc.is_null(rows["topic"]))',
     ),
-    _fault(
-        "netdiag/io/spark",
-        "return bool(alike.num_rows < spoken.num_rows)",
-        "return bool(alike.num_rows > spoken.num_rows)",
-    ),
     _fault("netdiag/kafka", 'return f"[{host}]" if ":" in host else host', "return host"),
     _fault(
         "netdiag/kafka",
@@ -223,11 +218,6 @@ FAULTS = (
         'F.when(nothing, F.lit(None)).otherwise(_age("_stamp"))',
     ),
     _fault("netdiag/traffic/folds", 'lengths, words, ":")', 'words, words, ":")'),
-    _fault(
-        "netdiag/traffic/folds",
-        'keys |= {f"n{number}": pc.is_null(rows[name]) for number, name in enumerate(fold.sums)}\n',
-        "keys |= {}\n",
-    ),
     _fault(
         "netdiag/traffic/insights",
         'F.regexp_replace(F.regexp_replace(address, r":\\d*$", ""), r"[\\[\\]]", "")',
