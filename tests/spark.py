@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -33,4 +33,7 @@ def spark(java: str) -> Iterator["SparkSession"]:
 
     settings = {"spark.sql.python.filterPushdown.enabled": "true"}
     with spark_session(MASTER, partitions=2, settings=settings) as session:
+        # A session of a test run is long: Java forgets what Python has dropped.
+        gateway: Any = session.sparkContext._gateway
+        gateway._gateway_client.gateway_property.enable_memory_management = True
         yield session

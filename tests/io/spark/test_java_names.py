@@ -7,6 +7,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from netdiag.io.spark.java_names import forget_nothing
+
 REFLECTION, MEMORY = "r\n", "m\n"
 
 
@@ -38,10 +40,15 @@ def test_a_name_is_asked_for_once(spark: SparkSession, words: list[str]) -> None
     assert not [word for word in words if word.startswith(REFLECTION)]
 
 
-def test_what_python_has_no_more_is_not_told_to_java(spark: SparkSession, words: list[str]) -> None:
-    assert spark is not None
-    told = [str(F.max(f"column{number}") + 1) for number in range(100)]
+def test_what_python_has_no_more_is_not_told_to_java(
+    spark: SparkSession, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gateway: Any = spark.sparkContext._gateway
+    monkeypatch.setattr(gateway._gateway_client.gateway_property, "enable_memory_management", True)
     gc.collect()
-    assert len(set(told)) == 100
+    words.clear()
+    forget_nothing(gateway)
+    assert len({str(F.max(f"column{number}") + 1) for number in range(100)}) == 100
+    gc.collect()
     # Lists that were made for a call are told back by py4j itself.
     assert len([word for word in words if word.startswith(MEMORY)]) < 20 < len(words)
