@@ -323,9 +323,10 @@ def fragment_findings(findings: Iterable[Finding], project: Project, name: str) 
     """One finding for what the missing base supplies, and the others, which it cannot mend, as notes."""
     unfinished = unfinished_services(project)
     missing = _missing(project)
-    supplied = {problem.message for problem in project.problems if problem.code in _FROM_BASE}
+    supplied = {problem.span for problem in project.problems if problem.code in _FROM_BASE}
     for finding in findings:
-        if finding.service not in unfinished and finding.message not in supplied:
+        is_supplied = finding.rule.startswith("compose-") and finding.location in supplied
+        if finding.service not in unfinished and not is_supplied:
             yield replace(finding, severity=Severity.NOTE) if unfinished else finding
     first = next((p for p in project.problems if p.code in _FROM_BASE), None)
     if first is not None:

@@ -43,7 +43,7 @@ class MisreadValue:
     """Characters start..end of a list that the broker takes literally, and what the author will have meant.
 
     `text` is the whole value, the expression or the name of the variable; `is_fatal` tells that the broker cannot
-    parse the entry.
+    parse the entry, `lacks_port` that the gap is where its port should be.
     """
 
     cause: MisreadCause
@@ -51,6 +51,7 @@ class MisreadValue:
     start: int
     end: int
     is_fatal: bool = True
+    lacks_port: bool = False
 
 
 def misread_values(broker: Broker, property_name: str) -> tuple[MisreadValue, ...]:
@@ -123,6 +124,11 @@ def _cause(
         hostless = isinstance(entry, ListenerEntry) and not entry.endpoint.host and offset == entry.host_start
         if malformed or (hostless and property_name == "advertised.listeners"):
             return MisreadValue(
-                cause=MisreadCause.BLANK, text=variable, start=entry.start, end=entry.end, is_fatal=malformed
+                cause=MisreadCause.BLANK,
+                text=variable,
+                start=entry.start,
+                end=entry.end,
+                is_fatal=malformed,
+                lacks_port=malformed and offset == entry.end,
             )
     return None

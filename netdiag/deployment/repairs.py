@@ -229,6 +229,17 @@ def change_target(member: Member, port: PublishedPort, target: int) -> tuple[Edi
     return MemberChange(member).change_port(port, target=target).edits()
 
 
+def host_listener_name(broker: Broker) -> str:
+    """What a new listener for the docker host can be called."""
+    return next((name for name in _HOST_LISTENER_NAMES if _is_free(broker, name)), "DOCKER_HOST")
+
+
+def free_port(deployment: Deployment, broker: Broker) -> int:
+    """A port that no listener binds, and that the broker does not publish."""
+    taken = {port for (_, port) in deployment.listeners_by_port} | {p.target for p in broker.member.published}
+    return next(port for port in range(_FIRST_FREE_PORT, 65536) if port not in taken)
+
+
 def service_name(broker: Broker) -> str:
     """What other containers call the broker."""
     return broker.member.service or broker.name
@@ -391,7 +402,7 @@ def split_listener(deployment: Deployment, broker: Broker, advertised: ListenerE
         return ()
     change = BrokerChange(broker)
     _advertise_both(change, broker, advertised, f"{name}://localhost:{ports[0].published}", bound)
-    port = _free_port(deployment, broker)
+    port = free_port(deployment, broker)
     _bind_host_listener(change, broker, f"{name}://{bracketed(bound.endpoint.host)}:{port}")
     _map_host_listener(change, broker, name)
     if config.inter_broker_listener not in _taken_names(broker):
@@ -433,11 +444,6 @@ def _advertise_both(
     if advertised.endpoint.port != bound.endpoint.port:
         change.stretch(property_name, advertised.port_start, advertised.port_end, str(bound.endpoint.port))
     change.append(property_name, added)
-
-
-def _free_port(deployment: Deployment, broker: Broker) -> int:
-    taken = {port for (_, port) in deployment.listeners_by_port} | {p.target for p in broker.member.published}
-    return next(port for port in range(_FIRST_FREE_PORT, 65536) if port not in taken)
 
 
 def _bind_host_listener(change: BrokerChange, broker: Broker, entry: str) -> None:

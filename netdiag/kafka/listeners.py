@@ -70,6 +70,12 @@ def endpoint_text(listener: str, host: str, port: int | None) -> str:
     return f"{'' if listener.startswith('(') else f'{listener}://'}{bracketed(host)}:{port}"
 
 
+def listener_in_words(entry: ListenerEntry) -> str:
+    """What a sentence calls a listener, which need not have a name in Redpanda."""
+    name = entry.endpoint.listener
+    return "the listener" if name.startswith("(") else f"listener {name}"
+
+
 def bracketed(host: str) -> str:
     """An address as it stands before a port: IPv6 literals get their brackets back."""
     return f"[{host}]" if ":" in host else host

@@ -41,7 +41,7 @@ def told(folder: Path, declared: dict[str, tuple[str, str]], config: str = "") -
     return [f"{f.severity.value} {f.rule}: {f.message.rpartition(': ')[2]}; {f.hint}" for f in report.findings], cells
 
 
-ALIAS = "give kafka the alias {0}-kafka on network shared, and use it in advertised.listeners and in its clients"
+ALIAS = "give kafka the alias {0}-kafka on network shared, and use it in place of kafka"
 EXTERNAL = "{external: true}"
 
 

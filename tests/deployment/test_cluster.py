@@ -40,7 +40,8 @@ def test_brokers_reach_each_other_or_not() -> None:
     one, two = deployment.brokers[:2]
     assert reaches(deployment, one, "broker-2", 29092) is two
     assert reaches(deployment, one, "broker-2", 1) is None
-    assert reaches(deployment, one, "nobody", 29092) is None
+    # Who has the name is not known, so whether it is reached is neither.
+    assert isinstance(reaches(deployment, one, "nobody", 29092), Unknown)
     assert broker_vantage(one).member == "broker-1"
 
 
@@ -98,3 +99,10 @@ def test_a_dynamic_quorum_has_voters_that_no_file_names() -> None:
         "netdiag does not know the voters of the quorum of kafka"
     )
     assert said("KAFKA_LOG_DIRS: /x") == "kafka does not list its quorum as voters"
+
+
+def test_an_address_that_nobody_knows_leaves_open_whether_a_broker_is_informed() -> None:
+    deployment = deployment_of(five_brokers().replace("INTERNAL://broker-3:29092", "INTERNAL://192.168.7.7:29092"))
+    told = is_informed(deployment, deployment.brokers[2])
+    assert isinstance(told, Unknown)
+    assert "192.168.7.7" in told.because

@@ -26,9 +26,9 @@ def test_where_a_port_is_offered(host_ip: str, everywhere: bool, loopback: bool)
 
 
 def test_only_brokers_with_a_configuration_are_configured() -> None:
-    text = five_brokers().replace(
-        "      KAFKA_BROKER_ID: 4\n      KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181\n", "      KAFKA_BROKER_ID: 4\n"
-    )
+    # What broker-3 misses leaves its listeners known; what broker-4 gives, its image refuses.
+    text = five_brokers().replace("      KAFKA_BROKER_ID: 3\n      KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181\n", "")
+    text = text.replace("      KAFKA_BROKER_ID: 4\n", "      KAFKA_BROKER_ID: 4\n      KAFKA_ADVERTISED_PORT: 9\n")
     deployment = deployment_of(text)
     assert [b.name for b in deployment.configured] == ["broker-1", "broker-2", "broker-3", "broker-5"]
     assert deployment.broker("broker-4") is not None

@@ -151,7 +151,7 @@ def test_a_published_port_is_named_as_what_it_is() -> None:
         (
             "PLAINTEXT://localhost:29092,EXTERNAL://localhost:9092",
             "kafka:9092",
-            {"advertised-loopback-for-remote-clients", "advertised-port-not-published"},
+            {"advertised-loopback-for-remote-clients"},
         ),
         ("PLAINTEXT://kafka:29092,EXTERNAL://broker:9092", "kafka:9092", {"advertised-host-unknown"}),
         ("PLAINTEXT://kafka:29092,EXTERNAL://host.docker.internal:9092", "kafka:9092", {"host-alias-portability"}),

@@ -21,7 +21,15 @@ from netdiag.kafka.listeners import ListenerEntry
 from netdiag.values import dataclass
 
 # What an image may miss while all that it makes of the other variables is known.
-_BESIDE_LISTENERS = frozenset({"CLUSTER_ID", "KAFKA_CLUSTER_ID", "KAFKA_KRAFT_CLUSTER_ID", "ALLOW_PLAINTEXT_LISTENER"})
+_BESIDE_LISTENERS = frozenset(
+    {
+        "CLUSTER_ID",
+        "KAFKA_CLUSTER_ID",
+        "KAFKA_KRAFT_CLUSTER_ID",
+        "ALLOW_PLAINTEXT_LISTENER",
+        "KAFKA_ZOOKEEPER_CONNECT",
+    }
+)
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
@@ -414,13 +422,7 @@ class Deployment:
     @cached_property
     def serving(self) -> tuple[Broker, ...]:
         """Those and the ones that only speak Kafka's protocol: what rules about the ways to a listener look at."""
-        return tuple(
-            broker
-            for broker in self.brokers
-            if broker.config.mode is not Mode.UNDECIDED
-            and not broker.is_partial
-            and (broker.config.refusal is None or broker.config.refusal.variable in _BESIDE_LISTENERS)
-        )
+        return tuple(broker for broker in self.brokers if not broker.is_partial and _tells_listeners(broker.config))
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
@@ -528,3 +530,10 @@ def _grouped(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, tuple[_Value, .
     for key, value in pairs:
         found.setdefault(key, []).append(value)
     return {key: tuple(values) for key, values in found.items()}
+
+
+def _tells_listeners(config: BrokerConfig) -> bool:
+    """Whether the listeners are known, of a broker that starts or that misses something else."""
+    if config.refusal is not None and (config.refusal.variable not in _BESIDE_LISTENERS or config.refusal.also_missing):
+        return False
+    return config.mode is not Mode.UNDECIDED or config.refusal is not None

@@ -134,16 +134,20 @@ def is_informed(deployment: Deployment, broker: Broker) -> bool | Unknown:
         case Mode.UNDECIDED if broker.config.is_unknown("process.roles"):
             return Unknown(because=f"netdiag does not know whether {broker.name} uses KRaft or ZooKeeper")
         case Mode.UNDECIDED:
-            return Unknown(because=f"{broker.name} has neither controllers nor ZooKeeper")
+            return Unknown(because=f"no file names controllers or a ZooKeeper for {broker.name}")
 
 
-def reaches(deployment: Deployment, source: Broker, host: str, port: int) -> Broker | None:
-    """The broker that a connection from inside `source` to host:port ends at; None when it fails or is unknown."""
+def reaches(deployment: Deployment, source: Broker, host: str, port: int) -> Broker | Unknown | None:
+    """The broker that a connection from inside `source` to host:port ends at; None when it fails."""
     vantage = broker_vantage(source)
     resolution = resolve(deployment, vantage, host)
-    if isinstance(resolution, Failed | Unknown):
+    if isinstance(resolution, Unknown):
+        return resolution
+    if isinstance(resolution, Failed):
         return None
     delivery = connect(deployment, vantage, resolution[0], port)
+    if isinstance(delivery, Unknown):
+        return delivery
     return delivery.broker if isinstance(delivery, Accepted) else None
 
 
@@ -164,7 +168,11 @@ def _reached_by_controller(deployment: Deployment, broker: Broker) -> bool | Unk
     candidates = [b for b in cluster_of(deployment, broker) if deployment.is_running(b.member)]
     if _share_endpoint(candidates):
         return Unknown(because="if several brokers advertise one endpoint, only the first to register stays")
-    answers = {reaches(deployment, c, host, entry.endpoint.port) is broker for c in candidates}
+    found = [reaches(deployment, candidate, host, entry.endpoint.port) for candidate in candidates]
+    unknown = next((one for one in found if isinstance(one, Unknown)), None)
+    if unknown is not None:
+        return unknown
+    answers = {one is broker for one in found}
     if len(answers) > 1:
         return Unknown(because=f"only some brokers reach {broker.name}, so it depends on which one is the controller")
     return answers == {True}
@@ -212,7 +220,7 @@ def _fetches_from_quorum(deployment: Deployment, broker: Broker) -> bool | Unkno
             reached += 1
             continue
         found = reaches(deployment, broker, host, port)
-        reached += found is not None and found.config.node_id == node_id
+        reached += isinstance(found, Broker) and found.config.node_id == node_id
     if reached * 2 > len(voters):
         return True
     return Unknown(because=f"{broker.name} reaches {reached} of {len(voters)} quorum voters, so it may never register")

@@ -166,6 +166,8 @@ def _contact_at(answers: _Brokers, delivery: Accepted | Failed | Unknown) -> Con
     failure = _security_mismatch(answers.speaks, protocol)
     if failure is not None:
         because = f"listener {name} of {broker.name} requires {protocol}"
+        if failure[1] in (None, Mechanism.TLS_UNEXPECTED):
+            because = f"the client uses {answers.speaks}, but {because}"
         return Failed(reason=failure[0], because=because, mechanism=failure[1])
     if protocol != "PLAINTEXT":
         because = f"netdiag does not know whether listener {name} of {broker.name}, which requires {protocol}, accepts"

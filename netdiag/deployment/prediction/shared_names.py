@@ -67,8 +67,13 @@ def alias_hint(deployment: Deployment, name: str, members: Sequence[Member]) -> 
         return f"give the containers that share {name} an alias each, and use these aliases"
     on = next((a.network for a in first.attachments if name in a.names), "")
     where = f" on network {deployment.networks[on].name}" if on in deployment.networks else ""
-    alias = f"{first.project}-{name}" if first.project else f"{first.name}-1"
-    return f"give {first.name} the alias {alias}{where}, and use it in advertised.listeners and in its clients"
+    return f"give {first.name} the alias {alias_of(name, [first])}{where}, and use it in place of {name}"
+
+
+def alias_of(name: str, members: Sequence[Member]) -> str:
+    """A name that only the project of the members has."""
+    first = members[0]
+    return f"{first.project}-{name}" if first.project else f"{first.name}-1"
 
 
 def _choice(deployment: Deployment, client: ClientNamespace, name: str, found: Sequence[NamedContact]) -> NameChoice:

@@ -30,10 +30,15 @@ from netdiag.deployment.sources.client_settings import (
     waiting_containers,
 )
 from netdiag.deployment.sources.compose_text import ComposeServiceEditor, ComposeValue
-from netdiag.deployment.sources.images import built_service
+from netdiag.deployment.sources.images import BuiltService, built_service
 from netdiag.deployment.sources.redpanda import redpanda_broker, starts_redpanda, with_clusters
 from netdiag.deployment.sources.relays import declared_relays, file_content
-from netdiag.deployment.sources.startup import mounted_file, with_mounted_file, with_unknown_file
+from netdiag.deployment.sources.startup import (
+    mounted_file,
+    prepares_start,
+    with_mounted_file,
+    with_unknown_file,
+)
 from netdiag.findings import FileLocation
 from netdiag.kafka.broker_config import BrokerConfig, Mode, broker_config
 from netdiag.kafka.images.reference import (
@@ -73,7 +78,7 @@ def from_compose(
     project is meant for, where that is known.
     """
     facts = facts or Facts()
-    origins = {name: built_service(service, read) for name, service in project.services.items()}
+    origins = {name: _origin(service, read) for name, service in project.services.items()}
     project = replace(project, services={name: origin.service for name, origin in origins.items()})
     changed = {name for name, origin in origins.items() if origin.is_changed}
     members = {name: _member(project, service) for name, service in project.services.items()}
@@ -118,6 +123,12 @@ def from_compose(
     )
 
 
+def _origin(service: Service, read: ReadFile) -> BuiltService:
+    """The service on the image behind it, unless only what its own image is called tells that it is a broker."""
+    built = built_service(service, read)
+    return built if runs_kafka(built.service, read) or not runs_kafka(service, read) else BuiltService(service=service)
+
+
 def runs_kafka(service: Service, read: ReadFile = no_files) -> bool:
     """Whether a service starts a broker: by its image, unless its command is replaced by something else.
 
@@ -134,7 +145,8 @@ def _sign(service: Service, read: ReadFile) -> Sign | None:
     image = service.image.value if service.image else ""
     command = " ".join(filter(None, overrides))
     environment = _environment(service)
-    sign = sign_of_broker(image, command, environment, is_published=bool(service.ports))
+    is_offered = bool(service.ports) or service.build_from is not None
+    sign = sign_of_broker(image, command, environment, is_published=is_offered)
     path = script_of(command)
     script = mounted_file(service, path, read) if path is not None else None
     if script is None or script.source is None:
@@ -270,6 +282,8 @@ def _broker(service: Service, member: Member, read: ReadFile) -> Broker:
         sign=sign,
     )
     found = with_mounted_file(broker, service, read)
+    if prepares_start(service):
+        found = replace(found, config=replace(found.config, refusal=None))
     is_told = found.config_file is not None or sign not in (Sign.COMMAND, Sign.NAME)
     return found if is_told else with_unknown_file(found)
 

@@ -22,6 +22,7 @@ from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValu
 from netdiag.deployment.sources.compose_text import ComposeValue
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.images.settings import Provenance, Setting
+from netdiag.kafka.images.unknown import beside_unknown
 from netdiag.patterns import regex
 from netdiag.values import dataclass
 
@@ -42,6 +43,8 @@ _LISTENER_VARIABLE = regex(
     "|CONTROLLER_LISTENER_NAMES|CONTROLLER_QUORUM_VOTERS|PROCESS_ROLES|NODE_ID|BROKER_ID|ZOOKEEPER_CONNECT)"
 )
 _EDITORS = frozenset({"sed", "envsubst", "configure", "tee", "awk", "perl", "python", "python3", "cp", "mv", "printf"})
+_KEYWORDS = frozenset({"if", "then", "else", "elif", "do", "!", "{"})
+_OVERRIDE = "--override "
 _SECRET_WORDS = ("password", "jaas", "secret", "token", "credential")
 # Kafka's own file has 7 KiB.
 _LARGEST_PROPERTIES = 64 * 1024
@@ -81,10 +84,11 @@ def with_mounted_file(broker: Broker, service: Service, read: ReadFile) -> Broke
     started = next((line for line in lines if _starts_kafka(line)), None)
     path = _config_path(broker, started)
     mounted = mounted_file(service, path, read) if path is not None else None
-    if path is None or mounted is None:
-        return broker
-    name = posixpath.basename(path)
     over, values = _overrides(started) if started is not None else ({}, {})
+    if path is None or mounted is None:
+        settings = {**broker.config.settings, **over}
+        return replace(broker, config=replace(broker.config, settings=settings), declared={**broker.declared, **values})
+    name = posixpath.basename(path)
     shadows = broker.config.family is ImageFamily.BITNAMI or started is not None
     if not shadows:
         over = {n: s for n, s in broker.config.settings.items() if s.provenance is not Provenance.IMAGE_DEFAULT}
@@ -108,9 +112,25 @@ def with_mounted_file(broker: Broker, service: Service, read: ReadFile) -> Broke
 
 
 def with_unknown_file(broker: Broker) -> Broker:
-    """The broker of which a file that nobody here sees may say anything about listeners."""
-    settings, _ = _unknown_settings()
-    return replace(broker, config=replace(broker.config, settings=settings, refusal=None), is_partial=True)
+    """The broker of which a file that nobody here sees may say anything that `--override` does not."""
+    over = {n: s for n, s in broker.config.settings.items() if (s.variable or "").startswith(_OVERRIDE)}
+    settings = {**_unknown_settings()[0], **beside_unknown(over)} if over else _unknown_settings()[0]
+    config = replace(broker.config, settings=settings, refusal=None)
+    return replace(broker, config=config, is_partial="advertised.listeners" not in over)
+
+
+def prepares_start(service: Service) -> bool:
+    """Whether the command runs a program of its own before the image's start script, which it may change."""
+    *before, _ = command_lines(service) or ((),)
+    return any(_runs_own_program(line) for line in before)
+
+
+def _runs_own_program(line: Line) -> bool:
+    words = [word.value for word in line if word.value not in _KEYWORDS]
+    first = words[0] if words else ""
+    is_script = first.startswith(("/", "./")) or first.endswith(".sh") or first in SHELLS
+    edits_script = posixpath.basename(first) in _EDITORS and any("/etc/" in w or "/opt/" in w for w in words[1:])
+    return edits_script or (is_script and not first.startswith(("/bin/", "/usr/bin/")))
 
 
 def command_lines(service: Service) -> tuple[Line, ...]:
@@ -219,7 +239,7 @@ def _overrides(line: Line) -> tuple[dict[str, Setting], dict[str, DeclaredValue]
     for option, word in pairwise(line):
         name, equals, value = word.value.partition("=")
         if option.value == "--override" and equals:
-            variable = f"--override {name}"
+            variable = f"{_OVERRIDE}{name}"
             text = word.slice(len(name) + 1, len(word.value)).text
             settings[name] = Setting(name=name, value=None if word.is_open else value, variable=variable)
             declared[variable] = ComposeValue(variable=variable, text=text)

@@ -63,10 +63,11 @@ def settings(environment: Mapping[str, str | None], version: KafkaVersion | None
 def _refusal(environment: Mapping[str, str | None], version: KafkaVersion | None) -> Refusal | None:
     """The first check of the start script that fails, in the script's order."""
     generation_8 = version is not None and version.at_least(4)
-    for variable in _required(environment, generation_8=generation_8):
-        if environment.get(variable, "") == "":
-            prints = f'environment variable "{variable}" is not set' if generation_8 else f"{variable} is required."
-            return Refusal(prints=prints, variable=variable, missing=True)
+    missing = [v for v in _required(environment, generation_8=generation_8) if environment.get(v, "") == ""]
+    if missing:
+        variable, *others = missing
+        prints = f'environment variable "{variable}" is not set' if generation_8 else f"{variable} is required."
+        return Refusal(prints=prints, variable=variable, missing=True, also_missing=tuple(others))
     for variable, name in _DEPRECATED.items():
         if environment.get(variable):
             prints = f"{name} is deprecated. Please use KAFKA_ADVERTISED_LISTENERS instead."

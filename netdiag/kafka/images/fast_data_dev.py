@@ -1,5 +1,7 @@
 """lensesio/fast-data-dev (once landoop's) and lensesio/box: a broker with its own ZooKeeper, registry and UI in one.
 
+Box was called landoop/kafka-lenses-dev.
+
 Source: `setup-and-run.sh` and `config_kafka.sh` of lensesio/fast-data-dev, branches fdd/1.0.1 to fdd/main and box/3.0
 to box/main. Variables that are set to nothing are dropped before Kafka starts.
 """

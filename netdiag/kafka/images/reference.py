@@ -94,6 +94,7 @@ _REPOSITORIES = {
     "lensesio/fast-data-dev": ImageFamily.FAST_DATA_DEV,
     "landoop/fast-data-dev": ImageFamily.FAST_DATA_DEV,
     "lensesio/box": ImageFamily.FAST_DATA_DEV,
+    "landoop/kafka-lenses-dev": ImageFamily.FAST_DATA_DEV,
 }
 # What has "kafka" in its name and takes a broker's variables for something else, or for nothing.
 _BESIDE = regex(r"connect|registry|rest|ui|exporter|ksql|cli|client|init|setup|topic|mirror|manager|zookeeper|cat")

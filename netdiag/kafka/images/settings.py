@@ -35,11 +35,15 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """The image's start script ends before Kafka starts, printing `prints`; `variable` is at fault or missing."""
+    """The image's start script ends before Kafka starts, printing `prints`; `variable` is at fault or missing.
+
+    `also_missing` are those that it would miss next.
+    """
 
     prints: str
     variable: str
     missing: bool
+    also_missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,8 @@ _MACRO = regex(r"_\{|\$[({A-Za-z]|`|%[A-Za-z]|<[A-Za-z]")
 def telling_variable(environment: Mapping[str, str | None]) -> str | None:
     """The variable that only a broker has.
 
-    These are its advertised listeners or address, listeners beside an id or a role, a role, and an id beside ZooKeeper.
+    These are its advertised listeners or address, listeners beside an id or a role, a role, and beside ZooKeeper an id
+    or what start-kafka.sh of wurstmeister/kafka and its copies make an id, an address or topics of.
     """
     for prefix in ("KAFKA_", _CFG):
         if "://" in (environment.get(f"{prefix}ADVERTISED_LISTENERS") or ""):
@@ -42,7 +43,15 @@ def telling_variable(environment: Mapping[str, str | None]) -> str | None:
     host, _ = _address(environment)
     if host is not None:
         return host
-    beside = ("KAFKA_BROKER_ID", "KAFKA_ADVERTISED_PORT", "KAFKA_ADVERTISED_PROTOCOL_NAME")
+    beside = (
+        "KAFKA_BROKER_ID",
+        "KAFKA_ADVERTISED_PORT",
+        "KAFKA_ADVERTISED_PROTOCOL_NAME",
+        "KAFKA_CREATE_TOPICS",
+        "BROKER_ID_COMMAND",
+        "HOSTNAME_COMMAND",
+        "PORT_COMMAND",
+    )
     return next((name for name in beside if environment.get("KAFKA_ZOOKEEPER_CONNECT") and environment.get(name)), None)
 
 
@@ -54,8 +63,13 @@ def settings(environment: Mapping[str, str | None]) -> ImageSettings:
     given: dict[str, Setting] = dotted_settings_from(environment, prefix=prefix, excluded=frozenset())
     if "advertised.listeners" not in given:
         given |= _advertised(environment)
+    return ImageSettings(settings=beside_unknown(given))
+
+
+def beside_unknown(given: Mapping[str, Setting]) -> dict[str, Setting]:
+    """The settings that are given, beside others that nobody here sees."""
     written = {name: with_macros_unknown(setting) for name, setting in given.items()}
-    return ImageSettings(settings=with_defaults({**_from_voters(given), **written}, unwritten(given)))
+    return dict(with_defaults({**_from_voters(given), **written}, unwritten(given)))
 
 
 def unwritten(given: Mapping[str, Setting]) -> dict[str, str | None]:

@@ -35,6 +35,8 @@ _SPELLED = {
     "wrong-broker": "another broker answers",
     "unknown": "unknown",
 }
+# A client that speaks more than the listener wants.
+_OTHER_PROTOCOL = "the client uses "
 _DIGITS = regex(r"\d+")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _GAP = "  "
@@ -419,6 +421,8 @@ def verdict_style(verdict: Verdict) -> Style:
 def verdict_explanation(verdict: Verdict) -> str:
     """Both hops in a sentence or two."""
     match verdict.bootstrap:
+        case Failed(because=because) if because.startswith(_OTHER_PROTOCOL):
+            return because
         case Failed(reason=reason, because=because):
             return _with_reason(_SPELLED[reason.value], because)
         case Unknown(because=because):
@@ -435,7 +439,7 @@ def verdict_explanation(verdict: Verdict) -> str:
 
 def _second_hop(verdict: Verdict, answered: Answered) -> str:
     who = "a broker" if answered.node_id is None else f"broker {answered.node_id}"
-    on = f" on {answered.listener}" if answered.listener else ""
+    on = f" on {answered.listener}" if answered.listener and not answered.listener.startswith("(") else ""
     if not verdict.endpoints:
         return f"{who} answers{on}, but returns no brokers"
     groups: dict[str, list[EndpointOutcome]] = {}

@@ -23,9 +23,10 @@ Sources: compose-spec, schema/compose-spec.json.
 
 from collections.abc import Iterator
 
+from netdiag.compose.problems import Problem
 from netdiag.compose.project import Project
 from netdiag.findings import Finding, Severity
-from netdiag.rules.compose_findings import finding, unset_images
+from netdiag.rules.compose_findings import findings, unset_images
 
 ID = "compose-schema"
 SEVERITY = Severity.ERROR
@@ -39,12 +40,15 @@ def check(project: Project) -> Iterator[Finding]:
     """
     explained = {text.span for _, text in unset_images(project)}
     extending = {problem.service for problem in project.problems if problem.code == "extends"}
-    for problem in project.problems:
-        if problem.code not in CODES:
-            continue
-        if problem.code == "no-image":
-            service = {**project.services, **project.disabled}.get(problem.service or "")
-            image = service.image if service is not None else None
-            if problem.service in extending or (image is not None and image.span in explained):
-                continue
-        yield finding(problem, ID, "write it in a form that `docker compose config` accepts")
+
+    def is_told_elsewhere(problem: Problem) -> bool:
+        service = {**project.services, **project.disabled}.get(problem.service or "")
+        image = service.image if service is not None else None
+        return problem.service in extending or (image is not None and image.span in explained)
+
+    refused = (
+        problem
+        for problem in project.problems
+        if problem.code in CODES and not (problem.code == "no-image" and is_told_elsewhere(problem))
+    )
+    yield from findings(project, ID, refused, "write it in a form that `docker compose config` accepts")

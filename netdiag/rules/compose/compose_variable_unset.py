@@ -31,7 +31,7 @@ from netdiag.compose.problems import Problem
 from netdiag.compose.project import Project, Service, unescaped_variables
 from netdiag.findings import FileLocation, Finding, Related, Severity
 from netdiag.patterns import regex
-from netdiag.rules.compose_findings import finding, unset_images
+from netdiag.rules.compose_findings import finding, some_of, unset_images
 
 ID = "compose-variable-unset"
 SEVERITY = Severity.NOTE
@@ -62,9 +62,12 @@ def check(project: Project) -> Iterator[Finding]:
     single = [p for p in unset if p not in nameless and any(_within(p.span, text.span) for text in addresses)]
     if nameless:
         yield _without_image(nameless, images)
+    by_name: dict[str, list[Problem]] = {}
     for problem in single:
-        yield finding(problem, ID, _HINT.format("it", "it"))
-    rest = [p for p in unset if p not in nameless and p not in single]
+        by_name.setdefault(_variable(problem), []).append(problem)
+    for problems in by_name.values():
+        yield _counted(problems)
+    rest = [p for p in unset if p not in nameless and _variable(p) not in by_name]
     if rest:
         yield _counted(rest)
 
@@ -78,13 +81,13 @@ def _addresses(service: Service) -> Iterator[Text]:
 
 
 def _counted(problems: Sequence[Problem]) -> Finding:
-    """The variables on which no address of a broker depends, as one."""
+    """One finding for all of them."""
     first, *others = problems
-    names = tuple(dict.fromkeys(p.message.split("'")[1] for p in problems))
+    names = tuple(dict.fromkeys(map(_variable, problems)))
     one = finding(first, ID, _HINT.format("it", "it"))
     if len(names) == 1:
         return replace(one, related=_again(others))
-    message = f"{len(names)} variables are not set, so Compose uses empty strings: {_some(names)}"
+    message = f"{len(names)} variables are not set, so Compose uses empty strings: {some_of(names)}"
     return replace(one, message=message, hint=_HINT.format("them", "them"), service=None)
 
 
@@ -93,16 +96,14 @@ def _without_image(problems: Sequence[Problem], images: Sequence[tuple[str, Text
     meant = [(name, text) for name, text in images if any(_within(p.span, text.span) for p in problems)]
     services = tuple(dict.fromkeys(name for name, _ in meant))
     names = tuple(dict.fromkeys(variable for _, text in meant for variable in text.unset))
-    have = f"{_some(services)} {'have' if services[1:] else 'has'} no image"
-    message = f"{have}, because {_some(names)} {'are' if names[1:] else 'is'} not set"
+    have = f"{some_of(services)} {'have' if services[1:] else 'has'} no image"
+    message = f"{have}, because {some_of(names)} {'are' if names[1:] else 'is'} not set"
     hint = _HINT.format(*(("them", "them") if names[1:] else ("it", "it")))
     return replace(finding(problems[0], ID, hint), message=message, service=services[0])
 
 
-def _some(names: Sequence[str]) -> str:
-    """The first names of a list."""
-    *shown, last = names if len(names) <= _MOST_NAMES else (*names[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more")
-    return f"{', '.join(shown)} and {last}" if shown else last
+def _variable(problem: Problem) -> str:
+    return problem.message.split("'")[1]
 
 
 def _again(problems: Sequence[Problem]) -> tuple[Related, ...]:

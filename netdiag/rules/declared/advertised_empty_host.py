@@ -26,12 +26,15 @@ Sources: ListenerInfo.withWildcardHostnamesResolved (KRaft), KafkaServer.createB
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from netdiag.deployment.misread_settings import misread_values
-from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.prediction.listener_access import listener_of, published_for
 from netdiag.deployment.repairs import advertise, service_name
-from netdiag.findings import Finding, Related, Severity
+from netdiag.findings import Edit, Finding, Related, Severity
+from netdiag.kafka.images.reference import ImageFamily
+from netdiag.kafka.listeners import ListenerEntry
 
 ID = "advertised-empty-host"
 SEVERITY = Severity.ERROR
@@ -52,20 +55,44 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 continue
             bound = listener_of(broker, entry.endpoint.listener) or entry
             ports = published_for(broker, bound)
-            host = broker.member.hostnames[0] if broker.member.hostnames else "the container ID"
+            host = f'"{broker.member.hostnames[0]}"' if broker.member.hostnames else "the container ID"
+            local = _is_spare(broker, entry) and ports[0].published if ports else None
             yield Finding(
                 rule=ID,
                 severity=SEVERITY if ports else Severity.NOTE,
                 message=f"listener {entry.endpoint.listener} of {broker.name} advertises no host, so clients get "
-                f'"{host}"',
+                f"{host}",
                 location=broker.place(name, entry.start, entry.end),
                 related=tuple(
                     Related(location=p.where, message="published for clients outside Docker") for p in ports[:1]
                 ),
                 why="the broker fills in the container's hostname, which does not resolve outside its networks",
-                hint=f"advertise {entry.endpoint.listener}://{broker.member.service or broker.name}:"
-                f"{entry.endpoint.port} to containers, and a name or address of the docker host to other clients",
+                hint=_hint(broker, entry, local),
                 service=broker.name,
                 listener=entry.endpoint.listener,
-                edits=advertise(broker, entry, service_name(broker)),
+                edits=_edits(broker, entry, local),
             )
+
+
+def _hint(broker: Broker, entry: ListenerEntry, local: int | None) -> str:
+    if broker.config.family is ImageFamily.FAST_DATA_DEV:
+        return "set ADV_HOST to a name or address that clients resolve, for example 127.0.0.1 for the docker host"
+    if local:
+        return f"advertise {replace(entry.endpoint, host='localhost', port=local)} to the docker host"
+    named = replace(entry.endpoint, host=service_name(broker))
+    return f"advertise {named} to containers, and a name or address of the docker host to other clients"
+
+
+def _edits(broker: Broker, entry: ListenerEntry, local: int | None) -> tuple[Edit, ...]:
+    if broker.config.family is ImageFamily.FAST_DATA_DEV:
+        return ()
+    return advertise(broker, entry, "localhost", local) if local else advertise(broker, entry, service_name(broker))
+
+
+def _is_spare(broker: Broker, entry: ListenerEntry) -> bool:
+    """Whether containers have another listener, the one between brokers."""
+    return any(
+        e.endpoint.listener == broker.config.inter_broker_listener and e.endpoint.host in broker.member.all_names
+        for e in broker.config.advertised_listeners
+        if e is not entry
+    )

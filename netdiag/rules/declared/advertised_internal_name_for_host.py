@@ -2,7 +2,7 @@
 
 Why: A client on the docker host connects through the published port, gets the container's name from the broker, and
 cannot resolve it unless its hosts file has an entry for it. The finding is a note if another listener serves the docker
-host.
+host, or can do so without a change for containers.
 
 Bad:
     services:
@@ -35,11 +35,16 @@ from collections.abc import Iterator, Sequence
 from netdiag.deployment.model.deployment import Broker, Deployment, PublishedPort
 from netdiag.deployment.model.vantage import broker_vantage
 from netdiag.deployment.prediction.client_namespace import MemberAddress, resolve
-from netdiag.deployment.prediction.listener_access import is_on_internal_networks_only, listener_of, published_for
+from netdiag.deployment.prediction.listener_access import (
+    is_host_address,
+    is_on_internal_networks_only,
+    listener_of,
+    published_for,
+)
 from netdiag.deployment.prediction.sockets import Reach, binding
-from netdiag.deployment.repairs import split_listener
+from netdiag.deployment.repairs import host_listener_name, split_listener
 from netdiag.findings import Edit, Finding, Related, Severity
-from netdiag.kafka.listeners import ListenerEntry
+from netdiag.kafka.listeners import ListenerEntry, listener_in_words
 
 ID = "advertised-internal-name-for-host"
 SEVERITY = Severity.WARNING
@@ -53,10 +58,14 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         published = [(e, ports) for e in broker.config.advertised_listeners if (ports := _ports(broker, e))]
         internal = [e for e, _ in published if _is_container_name(deployment, broker, e.endpoint.host)]
         meant = [entry for entry in broker.config.advertised_listeners if _serves_host(deployment, broker, entry)]
+        spare = {} if meant else _spare(deployment, broker, internal)
         for entry, ports in published:
-            if entry in internal:
-                edits = () if meant else split_listener(deployment, broker, entry)
-                yield _finding(broker, entry, ports[0], edits, meant)
+            if entry not in internal:
+                continue
+            if entry in spare:
+                yield _to_localhost(broker, entry, ports[0], spare[entry])
+            else:
+                yield _finding(deployment, broker, entry, ports[0], (*meant, *spare))
 
 
 def _ports(broker: Broker, advertised: ListenerEntry) -> tuple[PublishedPort, ...]:
@@ -85,25 +94,63 @@ def _is_container_name(deployment: Deployment, broker: Broker, host: str) -> boo
     )
 
 
+def _spare(
+    deployment: Deployment, broker: Broker, internal: Sequence[ListenerEntry]
+) -> dict[ListenerEntry, ListenerEntry]:
+    """The published listeners that containers do not need, each with the one of the same protocol that stays theirs."""
+    advertised = broker.config.advertised_listeners
+    named = [e for e in advertised if _is_container_name(deployment, broker, e.endpoint.host)]
+    spare = [e for e in internal if e.endpoint.listener != broker.config.inter_broker_listener]
+    spare = spare if len(spare) < len(named) else spare[1:]
+    protocols = broker.config.protocol_map
+    found = {}
+    for entry in spare:
+        wanted = protocols.get(entry.endpoint.listener)
+        stays = next((e for e in named if e not in spare and protocols.get(e.endpoint.listener) == wanted), None)
+        if stays is not None:
+            found[entry] = stays
+    return found
+
+
+def _to_localhost(broker: Broker, entry: ListenerEntry, port: PublishedPort, stays: ListenerEntry) -> Finding:
+    """Of two listeners with a container's name, one can advertise localhost: which clients move is a decision."""
+    name, inside = entry.endpoint.listener, stays.endpoint
+    number = port.published or entry.endpoint.port
+    containers = f"let containers use {inside.host}:{inside.port} of {inside.listener}"
+    hint = f"advertise {name}://localhost:{number}, and {containers}"
+    return _told(broker, entry, port, SEVERITY, hint, ())
+
+
 def _finding(
-    broker: Broker, entry: ListenerEntry, port: PublishedPort, edits: tuple[Edit, ...], meant: Sequence[ListenerEntry]
+    deployment: Deployment, broker: Broker, entry: ListenerEntry, port: PublishedPort, meant: Sequence[ListenerEntry]
 ) -> Finding:
-    name, host = entry.endpoint.listener, entry.endpoint.host
-    outside = "the docker host" if port.host_ip.startswith("127.") else "the docker host and the LAN"
+    name = entry.endpoint.listener
     serving = [one for one in meant if any(p.published == one.endpoint.port for p in _ports(broker, one))]
     if serving:
-        hint = f"stop publishing the port of {name}: clients outside use listener {serving[0].endpoint.listener}"
+        other = serving[0].endpoint
+        known = is_host_address(deployment, other.host) or _is_container_name(deployment, broker, other.host)
+        condition = "" if known else f', if they resolve "{other.host}"'
+        hint = f"stop publishing the port of {name}: clients outside use listener {other.listener}{condition}"
     elif meant:
         hint = f"publish the port of listener {meant[0].endpoint.listener} instead, which is meant for clients outside"
     else:
         hint = (
-            "add a second listener for the docker host, EXTERNAL://localhost:PORT, on its own port, publish that port, "
-            f"and keep {entry.endpoint} for containers"
+            f"add a second listener for the docker host, {host_listener_name(broker)}://localhost:PORT, on its own "
+            f"port, publish that port, and keep {entry.endpoint} for containers"
         )
+    edits = () if meant else split_listener(deployment, broker, entry)
+    return _told(broker, entry, port, Severity.NOTE if meant else SEVERITY, hint, edits)
+
+
+def _told(
+    broker: Broker, entry: ListenerEntry, port: PublishedPort, severity: Severity, hint: str, edits: tuple[Edit, ...]
+) -> Finding:
+    name, host = entry.endpoint.listener, entry.endpoint.host
+    outside = "the docker host" if port.host_ip.startswith("127.") else "the docker host and the LAN"
     return Finding(
         rule=ID,
-        severity=Severity.NOTE if meant else SEVERITY,
-        message=f'listener {name} of {broker.name} is published, but sends clients on {outside} to "{host}"',
+        severity=severity,
+        message=f'{listener_in_words(entry)} of {broker.name} is published, but sends clients on {outside} to "{host}"',
         location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
         related=(Related(location=port.where, message="clients connect here and are sent to a container's name"),),
         why=f'"{host}" resolves only inside the Docker network, unless the client\'s hosts file has it',

@@ -39,15 +39,20 @@ Sources: KIP-103: a client gets the advertised endpoint of the listener that it 
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from netdiag.deployment.clients import accepting_listener, clients_entering
 from netdiag.deployment.model.deployment import Broker, Deployment, KafkaClient
 from netdiag.deployment.model.vantage import container_vantage
-from netdiag.deployment.prediction.listener_access import faces_containers, sends_all_to_loopback
-from netdiag.deployment.repairs import split_listener
+from netdiag.deployment.prediction.listener_access import (
+    faces_containers,
+    listener_of,
+    published_for,
+    sends_all_to_loopback,
+)
+from netdiag.deployment.repairs import free_port, host_listener_name, service_name, split_listener
 from netdiag.findings import Finding, Related, Severity
-from netdiag.kafka.broker_config import Mode
-from netdiag.kafka.listeners import ListenerEntry
+from netdiag.kafka.listeners import ListenerEntry, listener_in_words
 
 ID = "advertised-loopback-for-remote-clients"
 SEVERITY = Severity.ERROR
@@ -63,13 +68,11 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Finding:
     name = entry.endpoint.listener
-    service = broker.member.service or broker.name
     entering = _sent_astray(deployment, broker, entry)
-    internal = "INTERNAL" if name != "INTERNAL" else "CONTAINERS"
     return Finding(
         rule=ID,
         severity=_severity(entering),
-        message=f"listener {name} of {broker.name} sends every container to "
+        message=f"{listener_in_words(entry)} of {broker.name} sends every container to "
         f'"{entry.endpoint.host}:{entry.endpoint.port}", which is the container itself',
         location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
         related=tuple(
@@ -78,12 +81,23 @@ def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Fi
         ),
         why="localhost means the machine or container that the client runs in: the docker host reaches the published "
         "port, a container only itself",
-        hint=f"keep {entry.text} and add {internal}://{service}:29092 for containers: set listeners"
-        f"{'' if broker.config.mode is Mode.REDPANDA else ', listener.security.protocol.map'} and advertised.listeners "
-        f"for both, and let containers use {service}:29092",
+        hint=_hint(deployment, broker, entry),
         service=broker.name,
         listener=name,
         edits=split_listener(deployment, broker, entry),
+    )
+
+
+def _hint(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> str:
+    bound = listener_of(broker, entry.endpoint.listener) or entry
+    inside = replace(entry.endpoint, host=service_name(broker), port=bound.endpoint.port)
+    numbers = [port.published for port in published_for(broker, bound) if port.published is not None]
+    if not numbers:
+        return f"advertise {inside}"
+    port = free_port(deployment, broker)
+    return (
+        f"advertise {inside} for containers, and {host_listener_name(broker)}://localhost:{numbers[0]} for the docker "
+        f"host: a second listener on port {port}, published as {numbers[0]}:{port}"
     )
 
 

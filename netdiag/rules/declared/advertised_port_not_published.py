@@ -55,7 +55,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every host-facing advertised endpoint without a published port.
 
     A warning where the broker publishes ports, though none for clients. A note where it publishes none, and so may
-    serve only its own networks, and where a broker that is alone in its cluster uses the listener to reach itself,
+    serve only its own networks. Nothing where a broker that is alone in its cluster uses the listener to reach itself,
     beside a published one.
     """
     for broker in deployment.serving:
@@ -81,8 +81,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 continue
             edits = publish(deployment, broker.member, entry.endpoint.port, bound.endpoint.port)
             severity = SEVERITY if published else Severity.WARNING
-            inside = entry.endpoint.listener == own_way or not broker.member.published
-            yield _finding(broker, entry, bound, edits, Severity.NOTE if inside else severity)
+            if entry.endpoint.listener != own_way:
+                yield _finding(broker, entry, bound, edits, severity if broker.member.published else Severity.NOTE)
 
 
 def _own_way(deployment: Deployment, broker: Broker) -> str | None:

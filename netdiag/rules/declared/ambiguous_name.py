@@ -39,10 +39,10 @@ Sources: handleIPQuery and shuffleAddr in libnetwork/resolver.go of moby; Compos
     every network of a service.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from netdiag.deployment.model.deployment import Deployment, State
-from netdiag.deployment.prediction.shared_names import alias_hint, member_in_words
+from netdiag.deployment.prediction.shared_names import alias_hint, alias_of, member_in_words
 from netdiag.findings import Finding, Related, Severity
 from netdiag.rules.names_in_use import NameInUse, names_of_several_projects
 
@@ -52,11 +52,14 @@ SEVERITY = Severity.WARNING
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every name and network, at the first use; what runs is left to live-ambiguous-name."""
+    groups: dict[tuple[str, str], list[NameInUse]] = {}
     for use in names_of_several_projects(deployment):
         if use.member.state is State.DECLARED and any(member.service == use.name for member in use.own):
             who = _who(deployment, use)
             if who:
-                yield _finding(deployment, use, who)
+                groups.setdefault((use.network.key, who), []).append(use)
+    for (_, who), uses in groups.items():
+        yield _finding(deployment, uses, who)
 
 
 def _who(deployment: Deployment, use: NameInUse) -> str:
@@ -69,15 +72,24 @@ def _who(deployment: Deployment, use: NameInUse) -> str:
     return "another project there may have the same name" if known is None else "another container there has it, too"
 
 
-def _finding(deployment: Deployment, use: NameInUse, who: str) -> Finding:
-    certain = use.others or use.network.known_names is not None
+def _finding(deployment: Deployment, uses: Sequence[NameInUse], who: str) -> Finding:
+    first, *others = uses
+    certain = first.others or first.network.known_names is not None
+    names = " and ".join(filter(None, [", ".join(f'"{use.name}"' for use in uses[:-1]), f'"{uses[-1].name}"']))
+    users = ", ".join(dict.fromkeys(use.member.name for use in uses))
+    verb = "use" if "," in users else "uses"
     return Finding(
         rule=ID,
         severity=SEVERITY if certain else Severity.NOTE,
-        message=f'{use.member.name} uses "{use.name}" on network {use.network.name}, which projects share: {who}',
-        location=use.where,
-        why="Docker's DNS then gives the addresses of both, and part of the connections go to the other cluster",
-        hint=alias_hint(deployment, use.name, use.own),
-        related=tuple(Related(location=other.where, message="the other service") for other in use.others[:1]),
-        service=use.member.name,
+        message=f"{users} {verb} {names} on network {first.network.name}, which projects share: {who}",
+        location=first.where,
+        why="Docker's DNS then gives the addresses of both, and part of the connections go to the other project",
+        hint=alias_hint(deployment, first.name, first.own)
+        if not others
+        else f"give each an alias of its own there, for example {alias_of(first.name, first.own)}, and use the aliases",
+        related=(
+            *(Related(location=use.where, message=f'"{use.name}" is used here') for use in others),
+            *(Related(location=other.where, message="the other service") for other in first.others[:1]),
+        ),
+        service=first.member.name,
     )

@@ -77,13 +77,20 @@ def _because(broker: Broker, others: Sequence[Broker]) -> str:
 def _unknown(broker: Broker) -> str:
     match broker.sign:
         case Sign.COMMAND:
-            return "the configuration file is not among these files, so the listeners are unknown"
+            if any(variable.startswith("--override ") for variable in broker.declared):
+                return "netdiag cannot read the configuration file, and checks only what --override sets"
+            return "netdiag cannot read the configuration file that Kafka starts with, so the listeners are unknown"
         case Sign.NAME:
             return "netdiag does not know this image, and no variable sets its listeners"
         case Sign.SCRIPT:
             return "netdiag does not know what the start script changes, so it checks only what the variables set"
         case _:
-            return "netdiag does not know the image, so it checks only what the variables set"
+            image = broker.member.image
+            if not image:
+                return "the image is not set, so netdiag checks only what the variables set"
+            return (
+                f'netdiag does not know the image "{image.partition("@")[0]}", and checks only what the variables set'
+            )
 
 
 def _hint(broker: Broker) -> str:

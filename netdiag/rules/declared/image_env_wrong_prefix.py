@@ -35,17 +35,19 @@ Seen: nothing: the setting has no effect
 Sources: KafkaDockerWrapper.getKafkaConfigFromEnv; kafka-env.sh and libkafka.sh of bitnami/containers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from netdiag.deployment.misread_settings import ignored_aliases, ignored_variables
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.repairs import remove_variable, rename_variable
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.images.bitnami import property_of
+from netdiag.kafka.images.settings import Setting
 
 ID = "image-env-wrong-prefix"
 SEVERITY = Severity.ERROR
 _PREFIX = "cfg."
+_WHY = "KAFKA_CFG_ is the prefix of Bitnami's images; Kafka ignores properties that it does not know"
 # What decides whether clients and nodes find the broker.
 _VITAL = ("listener", "process.roles", "node.id", "broker.id", "quorum", "zookeeper.connect", "inter.broker")
 
@@ -70,7 +72,11 @@ def _without_cfg(broker: Broker) -> Iterator[Finding]:
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every such variable; a warning if the broker works without it, a note if it is also set right."""
+    """One finding for every such variable, a warning if the broker works without it.
+
+    One note for all variables of an image that are also set right.
+    """
+    twice: dict[str, list[tuple[Broker, Setting]]] = {}
     for broker in deployment.brokers:
         yield from _without_cfg(broker)
         settings = broker.config.settings
@@ -79,19 +85,43 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             if not name.startswith(_PREFIX) or variable is None:
                 continue
             meant = name.removeprefix(_PREFIX)
-            known = meant in settings
+            if meant in settings:
+                twice.setdefault(broker.member.image, []).append((broker, settings[name]))
+                continue
             vital = any(word in meant for word in _VITAL)
-            related = (Related(location=broker.place(meant), message="the value that Kafka gets"),) if known else ()
+            renamed = variable.replace("KAFKA_CFG_", "KAFKA_", 1)
             yield Finding(
                 rule=ID,
-                severity=Severity.NOTE if known else SEVERITY if vital else Severity.WARNING,
+                severity=SEVERITY if vital else Severity.WARNING,
                 message=f'{broker.member.image} turns {variable} of {broker.name} into the unknown property "{name}"',
                 location=broker.place(name),
-                related=related,
-                why="KAFKA_CFG_ is the prefix of Bitnami's images; Kafka ignores properties that it does not know",
-                hint=f"remove {variable}" if known else f"rename it to {variable.replace('KAFKA_CFG_', 'KAFKA_', 1)}",
+                why=_WHY,
+                hint=f"rename it to {renamed}",
                 service=broker.name,
-                edits=remove_variable(broker.member, variable)
-                if known
-                else rename_variable(broker.member, variable, variable.replace("KAFKA_CFG_", "KAFKA_", 1)),
+                edits=rename_variable(broker.member, variable, renamed),
             )
+    for found in twice.values():
+        yield _set_twice(found)
+
+
+def _set_twice(found: Sequence[tuple[Broker, Setting]]) -> Finding:
+    (broker, first), *others = found
+    brokers = ", ".join(dict.fromkeys(each.name for each, _ in found))
+    variables = tuple(dict.fromkeys(setting.variable or "" for _, setting in found))
+    into = f'the unknown property "{first.name}"' if len(variables) == 1 else "unknown properties"
+    edits = (edit for each, setting in found for edit in remove_variable(each.member, setting.variable or ""))
+    meant = first.name.removeprefix(_PREFIX)
+    return Finding(
+        rule=ID,
+        severity=Severity.NOTE,
+        message=f"{broker.member.image} turns {', '.join(variables)} of {brokers} into {into}",
+        location=broker.place(first.name),
+        related=(
+            Related(location=broker.place(meant), message="the value that Kafka gets"),
+            *(Related(location=each.place(setting.name), message=f"{each.name}, too") for each, setting in others[:8]),
+        ),
+        why=_WHY,
+        hint=f"remove {'it' if len(variables) == 1 else 'them'}: each is also set without CFG_",
+        service=broker.name,
+        edits=tuple(dict.fromkeys(edits)),
+    )

@@ -41,7 +41,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             continue
         declared = broker.declared.get(refusal.variable)
         unset = tuple(dict.fromkeys(name for _, name in declared.blanks)) if declared is not None else ()
-        without = f"{broker.name} does not set {refusal.variable}"
+        absent = tuple(v for v in refusal.also_missing if v not in broker.declared)
+        needed = " and ".join((refusal.variable, *absent))
+        without = f"{broker.name} does not set {needed}"
         if declared is not None:
             without = f"{broker.name} sets {refusal.variable} to nothing"
         if unset:
@@ -54,9 +56,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             else f"{without}, which {broker.member.image} requires",
             location=broker.member.where if declared is None else declared.at(),
             why="the image's start script exits before Kafka starts",
-            hint=f"set {' and '.join(unset)} in .env" if unset else f"set {refusal.variable}",
+            hint=f"set {' and '.join(unset)} in .env" if unset else f"set {needed}",
             service=broker.name,
-            edits=_edits(deployment, broker, refusal.variable) if declared is None else (),
+            edits=_edits(deployment, broker, refusal.variable) if declared is None and not absent else (),
             broker_prints=refusal.prints,
         )
 

@@ -1,7 +1,8 @@
-"""Two listeners of one broker bind the same port.
+"""Two listeners of one broker bind the same port, or one binds the port of JMX.
 
 Why: Every listener needs its own socket, and the broker checks the ports before it opens any. Since Kafka 3.6, a
-listener on an IPv4 address and one on an IPv6 address may share a port.
+listener on an IPv4 address and one on an IPv6 address may share a port. The JVM opens the port of JMX before Kafka
+starts.
 
 Bad:
     services:
@@ -27,14 +28,16 @@ Good:
 
 Seen: requirement failed: Each listener must have a different port, listeners: ...
 
-Sources: CoreUtils.checkDuplicateListenerPorts (3.9), KAFKA-13299 (3.6).
+Sources: CoreUtils.checkDuplicateListenerPorts (3.9), KAFKA-13299 (3.6); JMX_PORT in kafka-run-class.sh;
+KAFKA_JMX_PORT in the launch scripts of apache/kafka and confluentinc/cp-kafka.
 """
 
 import ipaddress
 from collections.abc import Iterator
 
-from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.listeners import ListenerEntry
 
 ID = "listener-port-conflict"
@@ -48,6 +51,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         for entry in broker.config.listeners:
             if entry.endpoint.port == 0:
                 continue
+            variable = _jmx_variable(broker, entry.endpoint.port)
+            if variable is not None:
+                yield _taken_by_jmx(broker, entry, variable)
             known = first.setdefault(entry.endpoint.port, entry)
             if known is entry or _one_of_each_family(known, entry):
                 continue
@@ -69,6 +75,32 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 listener=entry.endpoint.listener,
                 broker_prints=prints,
             )
+
+
+def _jmx_variable(broker: Broker, port: int) -> str | None:
+    """The variable that gives JMX this port: JMX_PORT of Kafka's own script, and what images turn into it."""
+    of_image = broker.config.family in (ImageFamily.APACHE, ImageFamily.CONFLUENT)
+    names = ("KAFKA_JMX_PORT", "JMX_PORT") if of_image else ("JMX_PORT",)
+    is_native = "kafka-native" in broker.member.image
+    return next((n for n in names if not is_native and broker.member.variables.get(n, "").strip() == str(port)), None)
+
+
+def _taken_by_jmx(broker: Broker, entry: ListenerEntry, variable: str) -> Finding:
+    name, port = entry.endpoint.listener, entry.endpoint.port
+    declared = broker.declared.get(variable)
+    related = (Related(location=declared.at(), message="JMX binds the port first"),) if declared is not None else ()
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"listener {name} of {broker.name} binds port {port}, which {variable} gives to JMX",
+        location=broker.place("listeners", entry.start, entry.end),
+        related=related,
+        why="the JVM opens the port of JMX before Kafka starts",
+        hint=f"set {variable} to another port",
+        service=broker.name,
+        listener=name,
+        broker_prints="Socket server failed to bind to",
+    )
 
 
 def _family(entry: ListenerEntry) -> int | None:

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.misread_settings import MisreadCause, MisreadValue, misread_values
 from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.repairs import service_name
 from netdiag.findings import Edit, Finding, Severity
 
 ID = "listener-unexpanded-or-quoted"
@@ -40,8 +41,11 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every list in quotes and every entry with a variable; a warning if the variable is only unset."""
     for broker in deployment.configured:
         for name in _LISTS:
+            told = set()
             for found in misread_values(broker, name):
-                yield _finding(broker, name, found)
+                if found.cause is not MisreadCause.BLANK or found.text not in told:
+                    yield _finding(broker, name, found)
+                told.add(found.text)
 
 
 def _finding(broker: Broker, name: str, found: MisreadValue) -> Finding:
@@ -57,7 +61,8 @@ def _finding(broker: Broker, name: str, found: MisreadValue) -> Finding:
         case MisreadCause.BLANK:
             message = f'variable "{found.text}" is not set, which leaves a gap in {name} of {broker.name}'
             why = "Compose replaces an unset variable with an empty string"
-            hint = f"set {found.text} in .env or in the shell, or give it a default: ${{{found.text}:-kafka}}"
+            default = f"${{{found.text}:-{_default(broker, found)}}}"
+            hint = f"set {found.text} in .env or in the shell, or give it a default: {default}"
     return Finding(
         rule=ID,
         severity=Severity.WARNING if found.cause is MisreadCause.BLANK else SEVERITY,
@@ -69,6 +74,12 @@ def _finding(broker: Broker, name: str, found: MisreadValue) -> Finding:
         edits=_edits(broker, name, found),
         broker_prints="Error creating broker listeners from" if found.is_fatal else None,
     )
+
+
+def _default(broker: Broker, found: MisreadValue) -> str:
+    """An example of what can stand in a gap: the port where an entry ends without one, else the host."""
+    port = broker.member.published[0].target if broker.member.published else 9092
+    return str(port) if found.lacks_port else service_name(broker)
 
 
 def _edits(broker: Broker, name: str, found: MisreadValue) -> tuple[Edit, ...]:

@@ -63,7 +63,7 @@ def _finding(broker: Broker, name: str) -> Finding:
         location=broker.place(name),
         related=related,
         why="Kafka 3.0 removed the property, and brokers ignore unknown properties",
-        hint="remove it, and set advertised.listeners instead",
+        hint="remove it" if advertised else "remove it, and set advertised.listeners instead",
         service=broker.name,
         edits=remove_property(broker, name) if advertised else (),
     )

@@ -1,0 +1,195 @@
+"""Files as people publish them: what is said once, which fix fits, and what only looks like a broker."""
+
+from netdiag.compose.load import load
+from netdiag.compose.positions import Source
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.sources.compose import from_compose
+from netdiag.findings import Finding, Severity
+from netdiag.rules.compose import check_project
+from netdiag.rules.declared import check_deployment
+from tests.deployment.stacks import deployment_of, project_of
+
+ZOO = "  zoo:\n    image: zookeeper:3.9\n"
+
+
+def findings_of(services: str, rule: str) -> list[Finding]:
+    found = check_deployment(deployment_of(f"name: t\nservices:\n{services}"))
+    return [finding for finding in found if finding.rule == rule]
+
+
+def deployment_from(files: dict[str, str]) -> Deployment:
+    read = {name: text.encode() for name, text in files.items()}.get
+    project = load(Source("compose.yaml", files["compose.yaml"]), dotenv=None, environ={}, read=read)
+    return from_compose(project, read=read)
+
+
+def kafka(environment: dict[str, str], *, image: str = "confluentinc/cp-kafka:7.9.2", more: str = "") -> str:
+    lines = "".join(f"      {name}: '{value}'\n" for name, value in environment.items())
+    return (
+        f"{ZOO}  kafka:\n    image: {image}\n{more}    environment:\n      KAFKA_ZOOKEEPER_CONNECT: zoo:2181\n{lines}"
+    )
+
+
+def two(first: str, second: str, protocols: str) -> dict[str, str]:
+    """Two listeners, the first between brokers."""
+    return {
+        "KAFKA_LISTENERS": "IN://:29092,EXTERNAL://:9092",
+        "KAFKA_ADVERTISED_LISTENERS": f"IN://{first},EXTERNAL://{second}",
+        "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": protocols,
+        "KAFKA_INTER_BROKER_LISTENER_NAME": "IN",
+    }
+
+
+PLAIN = "IN:PLAINTEXT,EXTERNAL:PLAINTEXT"
+PORTS = "    ports: ['9092:9092']\n"
+INTERNAL_NAME = "advertised-internal-name-for-host"
+
+
+def test_of_two_listeners_with_a_containers_name_one_advertises_localhost() -> None:
+    (found,) = findings_of(kafka(two("kafka:29092", "kafka:9092", PLAIN), more=PORTS), INTERNAL_NAME)
+    assert found.hint == "advertise EXTERNAL://localhost:9092, and let containers use kafka:29092 of IN"
+
+
+def test_a_listener_of_another_protocol_does_not_replace_one() -> None:
+    text = kafka(two("kafka:29092", "kafka:9092", "IN:PLAINTEXT,EXTERNAL:SASL_PLAINTEXT"), more=PORTS)
+    (found,) = findings_of(text, INTERNAL_NAME)
+    # EXTERNAL is taken.
+    assert "add a second listener for the docker host, HOST://localhost:PORT" in (found.hint or "")
+
+
+def test_a_name_that_no_file_declares_is_a_condition() -> None:
+    more = "    ports: ['29092:29092', '9092:9092']\n"
+    (found,) = findings_of(kafka(two("kafka:29092", "host.docker.internal:9092", PLAIN), more=more), INTERNAL_NAME)
+    assert found.hint == (
+        'stop publishing the port of IN: clients outside use listener EXTERNAL, if they resolve "host.docker.internal"'
+    )
+
+
+def test_the_listener_for_containers_gets_a_port_that_is_free() -> None:
+    text = kafka({"KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://localhost:29092"}, more="    ports: ['29092:29092']\n")
+    (found,) = findings_of(text, "advertised-loopback-for-remote-clients")
+    assert found.hint == (
+        "advertise PLAINTEXT://kafka:29092 for containers, and EXTERNAL://localhost:29092 for the docker host: a "
+        "second listener on port 29093, published as 29092:29093"
+    )
+
+
+def test_a_listener_of_redpanda_without_a_name() -> None:
+    text = "  panda:\n    image: redpandadata/redpanda:v24.2.7\n    ports: ['9092:9092']\n    command: redpanda start\n"
+    (found,) = findings_of(text, "advertised-loopback-for-remote-clients")
+    assert found.message.startswith("the listener of panda sends every container")
+
+
+def test_an_empty_host_beside_a_listener_for_containers_becomes_localhost() -> None:
+    (found,) = findings_of(kafka(two("kafka:29092", ":9092", PLAIN), more=PORTS), "advertised-empty-host")
+    assert found.message.endswith("so clients get the container ID")
+    assert found.hint == "advertise EXTERNAL://localhost:9092 to the docker host"
+
+
+def test_the_own_way_of_a_lone_broker_needs_no_port() -> None:
+    ways = two("localhost:29092", "localhost:9092", PLAIN)
+    assert findings_of(kafka(ways, more=PORTS), "advertised-port-not-published") == []
+
+
+def test_jmx_on_the_port_of_a_listener() -> None:
+    cases = {
+        ("KAFKA_JMX_PORT", "9092", "confluentinc/cp-kafka:7.9.2"): 1,
+        ("JMX_PORT", "9092", "wurstmeister/kafka:2.13-2.8.1"): 1,
+        ("KAFKA_JMX_PORT", "9101", "confluentinc/cp-kafka:7.9.2"): 0,
+    }
+    for (variable, port, image), expected in cases.items():
+        text = kafka({**two("kafka:29092", "localhost:9092", PLAIN), variable: port}, image=image, more=PORTS)
+        found = findings_of(text, "listener-port-conflict")
+        assert len(found) == expected
+        assert all(f"which {variable} gives to JMX" in finding.message for finding in found)
+
+
+def test_replicas_share_a_port_in_host_mode() -> None:
+    # `docker compose config` keeps the mode and the replicas; the second container cannot have the port.
+    more = "    ports: [{target: 9092, published: 9092, mode: host}]\n    deploy: {replicas: 2}\n"
+    (found,) = findings_of(kafka(two("kafka:29092", "localhost:9092", PLAIN), more=more), "replicas-share-endpoint")
+    said = [found.message, *(related.message for related in found.related)]
+    assert any("port 9092 of the docker host" in one for one in said)
+
+
+def test_all_that_an_image_misses_is_said_at_once() -> None:
+    text = "  kafka:\n    image: confluentinc/cp-kafka:7.9.2\n"
+    (found,) = findings_of(text, "image-required-env-missing")
+    assert found.hint == "set KAFKA_ZOOKEEPER_CONNECT and KAFKA_ADVERTISED_LISTENERS"
+    text += "    ports: ['9092:9092']\n    environment: {KAFKA_ADVERTISED_LISTENERS: 'PLAINTEXT://kafka:9092'}\n"
+    assert len(findings_of(text, "image-required-env-missing")) == 1
+    assert len(findings_of(text, INTERNAL_NAME)) == 1
+
+
+def test_a_command_that_changes_the_start_script_may_mend_what_is_missing() -> None:
+    kraft = "    environment: {KAFKA_PROCESS_ROLES: 'broker,controller', KAFKA_ADVERTISED_LISTENERS: 'PLAINTEXT://kafka:9092'}\n"
+    commands = {
+        "bash -c '/tmp/update_run.sh && /etc/confluent/docker/run'": 0,
+        "bash -c 'sed -i /zk/d /etc/confluent/docker/ensure && /etc/confluent/docker/run'": 0,
+        "bash -c 'mkdir -p /tmp/data && /etc/confluent/docker/run'": 1,
+    }
+    for command, expected in commands.items():
+        text = f"  kafka:\n    image: confluentinc/cp-kafka:7.4.0\n    command: {command}\n{kraft}"
+        assert len(findings_of(text, "image-required-env-missing")) == expected
+
+
+def test_variables_that_are_set_twice_are_one_note() -> None:
+    values = {"KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://kafka:9092", "KAFKA_NUM_PARTITIONS": "1"}
+    doubled = {**values, "KAFKA_CFG_NUM_PARTITIONS": "1", "KAFKA_MIN_INSYNC_REPLICAS": "1"}
+    doubled["KAFKA_CFG_MIN_INSYNC_REPLICAS"] = "1"
+    (found,) = findings_of(kafka(doubled), "image-env-wrong-prefix")
+    assert found.severity is Severity.NOTE
+    assert "KAFKA_CFG_MIN_INSYNC_REPLICAS, KAFKA_CFG_NUM_PARTITIONS of kafka" in found.message
+    assert len(found.edits) == 2
+
+
+def test_names_on_a_shared_network_are_one_note() -> None:
+    text = kafka({"KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://kafka:9092"}, more="    networks: [ours]\n")
+    text = text.replace("zookeeper:3.9\n", "zookeeper:3.9\n    networks: [ours]\n")
+    found = check_deployment(deployment_of(f"name: t\nservices:\n{text}networks: {{ours: {{external: true}}}}\n"))
+    (one,) = [finding for finding in found if finding.rule == "ambiguous-name"]
+    assert one.message.startswith('kafka uses "kafka" and "zoo" on network ours')
+    assert one.hint == "give each an alias of its own there, for example t-kafka, and use the aliases"
+
+
+def test_a_gap_for_a_port_is_filled_with_a_port() -> None:
+    cases = {"localhost:${PORT}": "${PORT:-9092}", "${HOST}:9092": "${HOST:-kafka}"}
+    for address, example in cases.items():
+        text = kafka({"KAFKA_ADVERTISED_LISTENERS": f"PLAINTEXT://{address}"}, more=PORTS)
+        (found,) = findings_of(text, "listener-unexpanded-or-quoted")
+        assert (found.hint or "").endswith(example)
+
+
+def test_one_reason_of_several_services_is_one_error() -> None:
+    services = "".join(f"  {name}:\n    image: x\n    networks: [gone]\n" for name in ("a", "b"))
+    volumes = "".join(f"  v{n}:\n    image: x\n    volumes: ['${{SECRETS}}:/etc/kafka/secrets']\n" for n in (1, 2))
+    found = check_project(project_of(f"services:\n{services}{volumes}"))
+    errors = {f.rule: f for f in found if f.severity is Severity.ERROR}
+    assert set(errors) == {"compose-undefined-reference", "compose-schema"}
+    assert errors["compose-undefined-reference"].message == "services 'a' and 'b' refer to undefined network 'gone'"
+    assert errors["compose-schema"].hint == "set SECRETS in .env: an unset variable leaves a gap here"
+
+
+def test_options_of_the_start_count_though_the_file_is_not_here() -> None:
+    start = (
+        "/opt/k/bin/kafka-server-start.sh /opt/k/server.properties --override listeners=PLAINTEXT://:9092 "
+        "--override advertised.listeners=PLAINTEXT://kafka:9092 --override zookeeper.connect=zoo:2181"
+    )
+    text = f"  kafka:\n    image: example/machine:1\n    ports: ['9092:9092']\n    command: {start}\n"
+    assert [f.listener for f in findings_of(text, INTERNAL_NAME)] == ["PLAINTEXT"]
+    (found,) = findings_of(text, "broker-assumed")
+    assert found.why == "netdiag cannot read the configuration file, and checks only what --override sets"
+
+
+def test_what_looks_like_a_broker() -> None:
+    start = {"compose.yaml": "services:\n  kafka:\n    image: example/kafka:1\n    build: .\n"}
+    cases = {
+        "built and called kafka": {**start, "Dockerfile": 'FROM debian:12\nENTRYPOINT ["/start"]\n'},
+        "variables of a start script": {
+            "compose.yaml": "services:\n  kafka:\n    build: ../kafka\n    environment:\n"
+            "      HOSTNAME_COMMAND: hostname\n      KAFKA_ZOOKEEPER_CONNECT: zoo:2181\n"
+        },
+        "lenses": {"compose.yaml": "services:\n  box:\n    image: landoop/kafka-lenses-dev\n"},
+    }
+    for _, files in cases.items():
+        assert len(deployment_from(files).brokers) == 1
