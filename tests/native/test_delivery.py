@@ -228,6 +228,18 @@ def test_responses_only() -> None:
     assert {row.outcome for row in rows["exchanges"]} == {"no-request"}
 
 
+def test_responses_at_the_start_of_a_stream_need_no_request() -> None:
+    talk = TcpConnection().open()
+    for number in range(1, 6):
+        (talk.lose if number < 3 else talk.send)(0, metadata_request(number))
+        talk.send(1, metadata_response(number, brokers=3))
+    rows = rows_of_packets(talk.packets)
+    assert [number for number, _ in messages(rows)[1]] == [1, 2, 3, 4, 5]
+    outcomes = {row.correlation_id: row.outcome for row in rows["exchanges"]}
+    assert outcomes == dict.fromkeys((1, 2), "no-request") | dict.fromkeys((3, 4, 5), "answered")
+    check_balance(rows)
+
+
 # Conversations at random: what was sent is known.
 
 

@@ -314,6 +314,24 @@ fn leads(stream: &Unframed, mut start: u64, goal: u64) -> bool {
     start == goal
 }
 
+/// Whether responses, each with an id a little larger than the one before, lead from the first byte to another one.
+pub(super) fn responses_lead(stream: &Unframed, goal: u64) -> bool {
+    let (mut position, mut before) = (0, None);
+    while position <= goal {
+        let Some((size, correlation_id)) = response_header(&stream.peek(position, 8)) else {
+            return false;
+        };
+        if !is_response_size(size) || before.is_some_and(|before| !rises(before, correlation_id, NEXT)) {
+            return false;
+        }
+        if position == goal {
+            return true;
+        }
+        (position, before) = (after(position, size), Some(correlation_id));
+    }
+    false
+}
+
 /// Whether enough of a response is there to hold it against a layout.
 fn is_seen(head: &[u8], size: i32) -> bool {
     head.len() >= SEEN.min(4 + index(size))

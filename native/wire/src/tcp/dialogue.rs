@@ -554,7 +554,8 @@ impl<W: Walker> Dialogue<W> {
             }
         }
         let mut client = side;
-        let mut found = searcher.find(&self.talk, role != Some(false), last);
+        let from_start = self.opener == Some(1 - side);
+        let mut found = searcher.find(&self.talk, role != Some(false), last, from_start);
         if found.is_none() && (role.is_none() || (role == Some(false) && !self.talk.asked)) {
             found = searcher.find_unasked(&self.talk);
             client = 1 - side;

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use memchr::{memchr, memmem};
 use serde::{Deserialize, Serialize};
 
-use super::candidates::{Place, Verdict, judge_request, judge_response, precedes};
+use super::candidates::{Place, Verdict, judge_request, judge_response, precedes, responses_lead};
 use super::identify::{LARGEST, first, part, stranger_midway};
 use super::talk::Talk;
 use super::unframed::{Piece, Unframed};
@@ -116,10 +116,15 @@ impl Searcher {
         (out, false)
     }
 
-    /// The position at which a message begins, where that is proven. `last`: nothing more comes.
-    pub fn find(&mut self, talk: &Talk, is_request: bool, last: bool) -> Option<u64> {
+    /// The position at which a message begins, where that is proven. `last`: nothing more comes; `from_start`: the first
+    /// byte that was ever added is the first one of the stream.
+    pub fn find(&mut self, talk: &Talk, is_request: bool, last: bool, from_start: bool) -> Option<u64> {
         let judge = if is_request { judge_request } else { judge_response };
         let first_of = |stream: &Unframed, waiting: &[Place], found: u64| {
+            // Responses to requests that were lost.
+            if from_start && !is_request && stream.first() == Some(0) && responses_lead(stream, found) {
+                return 0;
+            }
             let mut early = waiting.iter().filter(|early| early.position < found);
             early
                 .find(|early| precedes(talk, stream, is_request, **early, found))
