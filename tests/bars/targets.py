@@ -284,6 +284,11 @@ TARGETS = (
         "cost at most 1.1 times for one connection that holds everything, every message found",
         *("connections", "--bar", "1 connection"),
     ),
+    _bench(
+        "engine-copies",
+        "cost at most 1.3 times for a capture whose packets are seen under three addresses, every message told once",
+        *("connections", "--bar", "seen 3 times"),
+    ),
     _bench("engine-cores", "two cores at least 1.6 times as fast as one", "cores", "--bar", ""),
     _bench("small-cpu", "`netdiag exchanges` of a small capture: at most 1.0 s of CPU", "small", "--bar", ""),
     _bench(

@@ -38,6 +38,7 @@ class Recipe:
     seconds: int = SEED_SECONDS
     connections: int = 0
     largest: int = 0
+    sightings: int = 1
 
     @property
     def name(self) -> str:
@@ -46,7 +47,14 @@ class Recipe:
         if self.mix != "made":
             return f"{self.mix}, {size}"
         message = f", a message of {self.largest // _MEGABYTE} MB" if self.largest else ""
-        return f"{size} over {self.connections:,} connection{'s' if self.connections > 1 else ''}{message}"
+        seen = f", each seen {self.sightings} times" if self.sightings > 1 else ""
+        return f"{size} over {self.connections:,} connection{'s' if self.connections > 1 else ''}{message}{seen}"
+
+    @property
+    def digest(self) -> str:
+        """What a capture of it is kept under."""
+        told = {name: value for name, value in asdict(self).items() if name != "sightings" or value > 1}
+        return digest(json.dumps([_MADE if self.mix == "made" else _RECORDED, told]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +115,7 @@ def _kept(recipe: Recipe, make_in: Callable[[Path], Facts]) -> Capture:
             raise NoRoom(f"{recipe.name}: {needed // 10**9} GB of disk are not free")
         (folder / _FACTS).write_text(json.dumps(make_in(folder)), encoding="utf-8")
 
-    edition = _MADE if recipe.mix == "made" else _RECORDED
-    folder = entry(cache(), "captures", digest(json.dumps([edition, asdict(recipe)])), build)
+    folder = entry(cache(), "captures", recipe.digest, build)
     facts = json.loads((folder / _FACTS).read_text(encoding="utf-8"))
     return Capture(path=folder / _FILE, recipe=recipe, **{**facts, "ports": tuple(facts["ports"])})
 
@@ -125,5 +132,11 @@ def _grow(folder: Path, recipe: Recipe, seed: Capture) -> Facts:
 
 def _make(folder: Path, recipe: Recipe) -> Facts:
     size = recipe.megabytes * _MEGABYTE
-    made = make(folder / _FILE, size, connections=recipe.connections, largest=recipe.largest)
+    made = make(
+        folder / _FILE,
+        size,
+        connections=recipe.connections,
+        largest=recipe.largest,
+        sightings=recipe.sightings,
+    )
     return {"ports": _MADE_PORTS, "packets": made.packets, "exchanges": made.exchanges}

@@ -121,7 +121,8 @@ def linear(sizes: Sizes) -> Result:
 
 
 def connections(sizes: Sizes) -> Result:
-    """The same exchanges over 100 connections, over 100,000, over one, and with one message that is very large."""
+    """The same exchanges over 100 connections, over 100,000, over one, with one message that is very large, and with
+    every packet seen under three addresses."""
     recipes = {
         "100": Recipe(mix="made", megabytes=sizes.compared, connections=100),
         "100,000": Recipe(mix="made", megabytes=sizes.compared, connections=100_000),
@@ -129,6 +130,7 @@ def connections(sizes: Sizes) -> Result:
         "large message": Recipe(
             mix="made", megabytes=sizes.compared, connections=100, largest=min(LARGE_MESSAGE, sizes.compared * 100_000)
         ),
+        "copies": Recipe(mix="made", megabytes=sizes.compared, connections=100, sightings=3),
     }
     return _each(f"connections-{sizes.compared}", {n: obtain(r) for n, r in recipes.items()}, sizes.rounds)
 

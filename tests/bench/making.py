@@ -40,14 +40,15 @@ class Made:
     packets: int
 
 
-def make(target: Path, size: int, *, connections: int, largest: int = 0) -> Made:
+def make(target: Path, size: int, *, connections: int, largest: int = 0, sightings: int = 1) -> Made:
     """About `size` bytes over so many connections, all of them open all the time.
 
-    `largest` is the size of the records in one Fetch response in the middle; 0 for none.
+    `largest` is the size of the records in one Fetch response in the middle; 0 for none. Every message is in the
+    capture `sightings` times, at once, each time under other addresses of the clients.
     """
     with target.open("wb") as file:
         file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262_144, 1))
-        maker = _Maker(file, connections, max(1, min(_CHUNK, size // _EXCHANGE // 10)))
+        maker = _Maker(file, connections, max(1, min(_CHUNK, size // _EXCHANGE // 10)), sightings)
         waiting = largest
         # every connection is used
         while file.tell() < size - waiting or maker.exchanged < connections:
@@ -72,6 +73,10 @@ class _Messages:
     def __getitem__(self, part: slice) -> "_Messages":
         return _Messages(**{name: getattr(self, name)[part] for name in self.__slots__})
 
+    def repeated(self, times: int) -> "_Messages":
+        """Each so many times in a row."""
+        return _Messages(**{name: np.repeat(getattr(self, name), times) for name in self.__slots__})
+
     def then(self, other: "_Messages") -> "_Messages":
         """Both, one behind the other."""
         return _Messages(
@@ -85,8 +90,9 @@ _NOTHING = _Messages(**{name: np.zeros(0, np.int64) for name in _Messages.__slot
 class _Maker:
     """Every next exchange is on the next connection; its answer comes `behind` requests later."""
 
-    def __init__(self, file: BinaryIO, connections: int, chunk: int) -> None:
+    def __init__(self, file: BinaryIO, connections: int, chunk: int, sightings: int) -> None:
         self._file = file
+        self._sightings = sightings
         self._chunk = chunk
         self._count = connections
         self._behind = _BEHIND if connections > _BEHIND else _PIPELINED
@@ -101,6 +107,8 @@ class _Maker:
         self._asked = 0
         self._besides = 0
         self.packets = 0
+        # Of the next packet, in pauses.
+        self._time = 0
         self._open()
 
     @property
@@ -200,27 +208,31 @@ class _Maker:
             )
 
     def _write(self, messages: _Messages) -> None:
-        sizes = np.array([template.row.size for template in self._templates])[messages.template]
         counts = np.array([len(template.packets) for template in self._templates])[messages.template]
+        packets = np.repeat(self._time + np.cumsum(counts) - counts, self._sightings)
+        self._time += int(counts.sum())
+        self.packets += int(counts.sum()) * self._sightings
+        sighting = np.tile(np.arange(self._sightings), messages.template.size)
+        messages = messages.repeated(self._sightings)
+        sizes = np.array([template.row.size for template in self._templates])[messages.template]
         places = np.cumsum(sizes) - sizes
-        packets = self.packets + np.cumsum(counts) - counts
         out = np.empty(int(sizes.sum()), np.uint8)
         for number in np.unique(messages.template):
             chosen = np.flatnonzero(messages.template == number)
-            rows = self._filled(int(number), messages, chosen, packets[chosen])
+            rows = self._filled(int(number), messages, chosen, packets[chosen], sighting[chosen])
             if chosen.size == 1:
                 out[places[chosen[0]] : places[chosen[0]] + rows.size] = rows[0]
             else:
                 out[places[chosen][:, None] + np.arange(rows.shape[1])] = rows
-        self.packets += int(counts.sum())
         self._file.write(out.tobytes())
 
-    def _filled(self, number: int, messages: _Messages, chosen: Numbers, packets: Numbers) -> Bytes:
+    def _filled(self, number: int, messages: _Messages, chosen: Numbers, packets: Numbers, sighting: Numbers) -> Bytes:
         """Copies of a template, each with what is its own."""
         template = self._templates[number]
         rows = np.tile(template.row, (chosen.size, 1))
         connection = messages.connection[chosen]
         ends = _ends(connection)
+        ends[:, 0] += sighting.astype(np.uint8)
         if template.side == ANSWER:
             ends = ends[:, [4, 5, 6, 7, 0, 1, 2, 3, 10, 11, 8, 9]]
         sequence, done = messages.sequence[chosen], 0

@@ -21,7 +21,7 @@ _TITLES = {
     "first": "The first run",
     "cold": "From the disk",
     "cores": "One core and two",
-    "connections": "Many connections, one, and a very large message",
+    "connections": "Many connections, one, a very large message, and copies",
     "linear": "Rising sizes",
     "small": "A small capture",
     "spark": "PySpark in local[2], from its start to its end",

@@ -25,6 +25,16 @@ def test_every_exchange_that_is_made_is_found_whole(tmp_path: Path, connections:
     assert max(row.response_bytes or 0 for row in exchanges) > largest
 
 
+def test_what_is_seen_several_times_is_told_once(tmp_path: Path) -> None:
+    path = tmp_path / "made.pcap"
+    made = make(path, 500_000, connections=20, sightings=3)
+    rows = rows_of_files(path, tables=frozenset({"exchanges", "losses", "connections"}))
+    assert len(rows["exchanges"]) == made.exchanges
+    assert {len(row.seen_as or ()) for row in rows["connections"]} == {2}
+    assert len(rows["connections"]) == 20
+    assert rows["losses"] == []
+
+
 def test_tshark_finds_as_many(tmp_path: Path) -> None:
     found = tshark()
     if found is None:
