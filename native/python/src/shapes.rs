@@ -94,20 +94,20 @@ impl ArrowStream {
 
     /// The bytes that begin the stream.
     fn begin<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.stream.take())
+        self.stream.take(|bytes| PyBytes::new(py, bytes))
     }
 
     /// The bytes of the next rows, which have the columns of the stream.
     fn encode<'py>(&mut self, py: Python<'py>, batch: &Batch) -> PyResult<Bound<'py, PyBytes>> {
         py.detach(|| self.stream.push(&batch.batch))
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(PyBytes::new(py, &self.stream.take()))
+        Ok(self.stream.take(|bytes| PyBytes::new(py, bytes)))
     }
 
     /// The bytes that end the stream.
     fn end<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.stream.end().map_err(defect)?;
-        Ok(PyBytes::new(py, &self.stream.take()))
+        Ok(self.stream.take(|bytes| PyBytes::new(py, bytes)))
     }
 }
 

@@ -46,6 +46,16 @@ impl<T> Queue<T> {
         std::mem::replace(&mut self.first, next)
     }
 
+    /// Which item has this key, where the keys rise.
+    #[inline]
+    pub fn position_of<K: Ord>(&self, key: K, key_of: impl Fn(&T) -> K) -> Option<usize> {
+        if key_of(self.first.as_ref()?) == key {
+            return Some(0);
+        }
+        let behind = self.rest.as_ref()?.binary_search_by_key(&key, key_of);
+        behind.ok().map(|at| at + 1)
+    }
+
     /// From the first on.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = &T> {
@@ -93,6 +103,7 @@ mod tests {
                 }
                 prop_assert_eq!((queue.front(), queue.len()), (expected.front(), expected.len()));
                 prop_assert!(queue.iter().eq(&expected));
+                prop_assert_eq!(queue.position_of(number / 2, |it| *it), expected.iter().position(|it| *it == number / 2));
             }
             let stored = postcard::to_stdvec(&queue).unwrap();
             let again: Queue<usize> = postcard::from_bytes(&stored).unwrap();

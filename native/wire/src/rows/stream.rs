@@ -19,9 +19,11 @@ impl ArrowStream {
         })
     }
 
-    /// What was encoded since the last time: first of all, the schema.
-    pub fn take(&mut self) -> Vec<u8> {
-        std::mem::take(self.writer.get_mut())
+    /// Gives what was encoded since the last time, first of all the schema; its room is used again.
+    pub fn take<T>(&mut self, give: impl FnOnce(&[u8]) -> T) -> T {
+        let given = give(self.writer.get_ref());
+        self.writer.get_mut().clear();
+        given
     }
 
     /// The next rows.

@@ -1,7 +1,8 @@
 //! Knows the last packets of a direction again: a capture may hold a packet twice, as seen at two interfaces.
 //!
-//! Packets are remembered in generations of 32. The current one and the one before it are known, so at least the last
-//! 32 packets are. One list holds both, and a small filter for each tells at once that most packets are not known.
+//! Packets are remembered in generations, which end with 32 packets or after a second or two. The current one and the one
+//! before it are known, so at least the last 32 packets of the last second are. One list holds both, and a small filter
+//! for each tells at once that most packets are not known.
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -9,6 +10,10 @@ use smallvec::SmallVec;
 use crate::packet::Segment;
 
 const REMEMBERED: usize = 32;
+
+/// Time in steps of this many bits of nanoseconds, about a second: a generation lasts for two of them at most, as a
+/// connection that says little would hold what can have no copies any more.
+const STEP: u32 = 30;
 
 /// Most connections have few packets, and there may be very many of them: room for packets grows by so many.
 const GROWTH: usize = 4;
@@ -134,7 +139,9 @@ pub(super) struct Copies {
     /// Those of the generation before, then those of the current one.
     entries: Vec<Entry>,
     /// How many are of the generation before.
-    older: usize,
+    older: u32,
+    /// The step of time in which the current generation began.
+    began: u32,
     known_before: Filter,
     known: Filter,
     /// List 0 of places is this one, which is usually the only one.
@@ -199,10 +206,14 @@ impl Copies {
             identification,
             places,
         };
-        if self.entries.len() - self.older.min(self.entries.len()) >= REMEMBERED {
+        let step = (segment.time >> STEP) as u32;
+        let current = self.entries.len() - self.older();
+        let is_over = step.wrapping_sub(self.began).cast_signed() > 1;
+        if current == 0 || current >= REMEMBERED || is_over {
             self.begin_generation();
+            self.began = step;
         } else if self.known.may_have(key)
-            && let Some((at, _)) = self.find_from(self.older, self.entries.len(), key)
+            && let Some((at, _)) = self.find_from(self.older(), self.entries.len(), key)
         {
             self.entries[at] = entry;
             return;
@@ -214,20 +225,30 @@ impl Copies {
         self.entries.push(entry);
     }
 
+    /// How many are of the generation before.
+    #[inline]
+    fn older(&self) -> usize {
+        (self.older as usize).min(self.entries.len())
+    }
+
     fn begin_generation(&mut self) {
-        self.entries.drain(..self.older.min(self.entries.len()));
-        self.older = self.entries.len();
+        self.entries.drain(..self.older());
+        self.older = self.entries.len() as u32;
         self.known_before = std::mem::take(&mut self.known);
+        // A connection that said much may be silent from now on.
+        if self.entries.capacity() > 4 * (self.entries.len() + GROWTH) {
+            self.entries.shrink_to(2 * (self.entries.len() + GROWTH));
+        }
     }
 
     fn find(&self, key: Key) -> Option<(usize, Entry)> {
         if self.known.may_have(key)
-            && let Some(found) = self.find_from(self.older, self.entries.len(), key)
+            && let Some(found) = self.find_from(self.older(), self.entries.len(), key)
         {
             return Some(found);
         }
         if self.known_before.may_have(key) {
-            self.find_from(0, self.older, key)
+            self.find_from(0, self.older(), key)
         } else {
             None
         }
@@ -241,7 +262,7 @@ impl Copies {
 
     /// A packet that is known was seen at one more place, which makes it one of the current generation.
     fn see_again(&mut self, at: usize, entry: Entry, key: Key) {
-        if at < self.older && self.entries.len() < MOST_ENTRIES {
+        if at < self.older() && self.entries.len() < MOST_ENTRIES {
             self.known.add(key);
             self.entries.push(entry);
         } else {
@@ -292,7 +313,7 @@ impl Copies {
     pub fn is_sound(&self) -> bool {
         let lists = self.others.as_ref().map_or(0, |lists| lists.0.len());
         self.entries.len() <= MOST_ENTRIES
-            && self.older <= self.entries.len()
+            && self.older as usize <= self.entries.len()
             && lists <= MOST_LISTS
             && self.entries.iter().all(|entry| usize::from(entry.places) <= lists)
     }
@@ -320,6 +341,7 @@ mod tests {
     struct Maps {
         recent: Generation,
         older: Generation,
+        began: i64,
     }
 
     type Generation = HashMap<(u32, u32, u32), (u32, i64, i32, Vec<At>)>;
@@ -342,8 +364,10 @@ mod tests {
                     return true;
                 }
             }
-            if self.recent.len() >= REMEMBERED {
+            let step = segment.time >> STEP;
+            if self.recent.is_empty() || self.recent.len() >= REMEMBERED || step > self.began + 1 {
                 self.older = std::mem::take(&mut self.recent);
+                self.began = step;
             }
             self.recent
                 .insert(key, (segment.length, segment.time, segment.identification, vec![here]));
@@ -374,6 +398,19 @@ mod tests {
     }
 
     #[test]
+    fn a_connection_that_says_little_holds_little() {
+        let mut copies = Copies::default();
+        for number in 0..200 {
+            let time = if number < 100 { 0 } else { i64::from(number) << STEP };
+            assert!(!copies.is_copy(&segment(number, 1, time, 0)));
+        }
+        assert!(copies.entries.len() <= 4);
+        assert!(copies.entries.capacity() <= 32);
+        assert!(copies.is_copy(&segment(199, 1, 199 << STEP, 1)));
+        assert!(!copies.is_copy(&segment(190, 1, 199 << STEP, 1)));
+    }
+
+    #[test]
     fn places_that_no_packet_has_any_more_are_forgotten() {
         let mut copies = Copies::default();
         for number in 0..5_000 {
@@ -389,12 +426,13 @@ mod tests {
         #[test]
         fn the_same_as_two_generations_of_maps(
             drawn in proptest::collection::vec((0u32..90, 0u32..4, 0u32..3, 0i64..3, 0u32..3, -1i32..3), 0..900),
+            pause in prop_oneof![Just(50_000i64), Just(200_000_000), Just(700_000_000)],
         ) {
             let (mut copies, mut maps) = (Copies::default(), Maps::default());
             for (number, (sequence, length, acknowledgement, late, interface, identification)) in
                 drawn.into_iter().enumerate()
             {
-                let time = number as i64 * 50_000 + late * SAME_PACKET as i64;
+                let time = number as i64 * pause + late * SAME_PACKET as i64;
                 let sequence = sequence + number as u32 / 8;
                 let segment = Segment { acknowledgement, identification, ..segment(sequence, length, time, interface) };
                 let is_next = length == 3;
@@ -403,7 +441,7 @@ mod tests {
                 }
                 let copied = !is_next && copies.is_copy(&segment);
                 prop_assert_eq!(copied, maps.is_copy(&segment, is_next));
-                prop_assert_eq!(copies.entries.len() - copies.older, maps.recent.len());
+                prop_assert_eq!(copies.entries.len() - copies.older(), maps.recent.len());
                 prop_assert!(copies.is_sound());
             }
         }

@@ -116,11 +116,18 @@ impl Talk {
         let correlation_id = i32::from_be_bytes(correlation);
         self.last_response = Some(correlation_id);
         // Where a client waits for many responses, the one to this request may be remembered no longer.
-        let is_forgotten = |first: &Waiting| correlation_id.wrapping_sub(first.correlation_id) < 0;
-        if self.rises && self.waiting.front().is_some_and(is_forgotten) {
+        let Some(first) = self.waiting.front().map(|first| first.correlation_id) else {
             return;
-        }
-        let known = self.waiting.iter().position(|it| it.correlation_id == correlation_id);
+        };
+        let behind = correlation_id.wrapping_sub(first);
+        let known = if self.rises && behind < 0 {
+            return;
+        } else if self.rises {
+            self.waiting
+                .position_of(behind, |it| it.correlation_id.wrapping_sub(first))
+        } else {
+            self.waiting.iter().position(|it| it.correlation_id == correlation_id)
+        };
         for _ in 0..known.map_or(0, |before| before + 1) {
             self.waiting.pop_front();
         }
