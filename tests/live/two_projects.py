@@ -179,7 +179,8 @@ def told(lab: Lab, path: Path | None, project: str | None) -> Told:
     )
     # A loaded machine is no finding.
     report = check_live(options, LiveOptions(host=lab.engine.docker_host, timeout=20)).report
-    assert [item.error for item in report.inputs if item.error] == []
+    errors = [item.error for item in report.inputs if item.error]
+    assert not errors, errors
     places = frozenset((finding.rule, _place(finding)) for finding in report.findings)
     return Told(findings=places, report=report)
 
