@@ -70,6 +70,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 def _finding(deployment: Deployment, attempt: Attempt, member: Member) -> Finding:
     client = attempt.member
+    # A container that the engine could not start may be on no network.
+    joins, other = (client, member) if member.attachments else (member, client)
+    on = other.attachments[0].network if other.attachments else "the network of the other"
     return Finding(
         rule=ID,
         severity=severity_of(deployment, attempt),
@@ -80,10 +83,10 @@ def _finding(deployment: Deployment, attempt: Attempt, member: Member) -> Findin
             Related(location=a.where, message=f"{member.name} is on {a.network}") for a in member.attachments if a.where
         ),
         why="names resolve only inside a network, and Docker drops packets between networks",
-        hint=f"attach {client.name} to {member.attachments[0].network}",
+        hint=f"attach {joins.name} to {on}",
         service=client.name,
     )
 
 
 def _networks(member: Member) -> str:
-    return " and ".join(attachment.network for attachment in member.attachments)
+    return " and ".join(attachment.network for attachment in member.attachments) or "no network"
