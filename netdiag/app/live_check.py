@@ -361,10 +361,10 @@ def _result(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Declared:
-    """What the files of a project that runs declare and foretell, and the bytes that may be shown."""
+    """What the files of a project that runs declare and predict, and the bytes that may be shown."""
 
     project: Project
-    foretold: tuple[PredictedRefusal, ...]
+    predicted_refusals: tuple[PredictedRefusal, ...]
     relays: tuple[Relay, ...]
     sources: Mapping[str, bytes]
 
@@ -375,8 +375,8 @@ def _declared(files: ProjectFiles, settings: Settings) -> _Declared:
     deployment = from_compose(
         project, host_addresses=settings.host_addresses, facts=settings.facts, read=reader.read_mounted
     )
-    foretold = startup_errors(check_deployment(deployment))
-    return _Declared(project=project, foretold=foretold, relays=deployment.relays, sources=reader.sources())
+    predicted_refusals = startup_errors(check_deployment(deployment))
+    return _Declared(project=project, predicted_refusals=predicted_refusals, relays=deployment.relays, sources=reader.sources())
 
 
 def _section(seen: "Live") -> Input:
@@ -404,7 +404,7 @@ def _without_cells(item: Input, seen: "Live", declared: _Declared | None) -> Loo
         declared=None
         if declared is None
         else DeclaredServices(
-            services=declared_services(declared.project, deployment.name), foretold=declared.foretold
+            services=declared_services(declared.project, deployment.name), predicted_refusals=declared.predicted_refusals
         ),
         sources=_texts(declared.sources) if declared else {},
     )

@@ -48,7 +48,7 @@ def finding_item(finding: Finding) -> Item:
 
 
 def cell_item(cell: Cell) -> Item:
-    """A cell of the matrix: what was observed there, what was foretold where nobody looked."""
+    """A cell of the matrix: what was observed there, what was predicted where nobody looked."""
     verdict = cell.observed or cell.predicted
     fields = {
         "vantage": cell.vantage,

@@ -76,17 +76,17 @@ _UNEXPLAINED: Mapping[Reason, str] = {
 }
 
 
-def predicted_cause(foretold: Failed | None, address: Address, seen: Failed | None = None) -> Cause | None:
+def predicted_cause(predicted: Failed | None, address: Address, seen: Failed | None = None) -> Cause | None:
     """The cause that a prediction names, with what was seen as evidence; None where it names none."""
-    if foretold is None or foretold.mechanism is None or (seen is not None and seen.reason is not foretold.reason):
+    if predicted is None or predicted.mechanism is None or (seen is not None and seen.reason is not predicted.reason):
         return None
-    evidence = () if seen is None or seen.because == foretold.because else (seen.because,)
+    evidence = () if seen is None or seen.because == predicted.because else (seen.because,)
     return Cause(
-        mechanism=foretold.mechanism,
-        certainty=Certainty.FORETOLD,
-        because=foretold.because,
+        mechanism=predicted.mechanism,
+        certainty=Certainty.PREDICTED,
+        because=predicted.because,
         evidence=evidence,
-        repairs=(predicted_repair(foretold.mechanism, address, foretold.container),),
+        repairs=(predicted_repair(predicted.mechanism, address, predicted.container),),
     )
 
 
@@ -100,9 +100,9 @@ def causes_of(cells: Iterable[Cell], explained: Iterable[Explanation] = ()) -> C
     """The likeliest cause of every contact that failed, by vantage and address; what explains nothing has none."""
     found = {(one.vantage, one.address): one.causes[0] for one in explained if one.causes}
     for cell in cells:
-        for address, seen, foretold in _failures(cell):
+        for address, seen, predicted in _failures(cell):
             if (cell.vantage, address) not in found:
-                cause = predicted_cause(foretold, address, seen) or predicted_cause(seen, address)
+                cause = predicted_cause(predicted, address, seen) or predicted_cause(seen, address)
                 if cause is not None:
                     found[cell.vantage, address] = cause
     return found
@@ -127,8 +127,8 @@ def _failures(cell: Cell) -> Iterator[tuple[Address, Failed, Failed | None]]:
     predicted = dict(_contacts(cell.bootstrap, cell.predicted)) if cell.predicted is not None else {}
     for address, contact in _contacts(cell.bootstrap, cell.observed):
         if isinstance(contact, Failed):
-            foretold = predicted.get(address)
-            yield address, contact, foretold if isinstance(foretold, Failed) else None
+            expected = predicted.get(address)
+            yield address, contact, expected if isinstance(expected, Failed) else None
 
 
 def _contacts(bootstrap: Address, verdict: Verdict) -> Iterator[tuple[Address, Contact]]:

@@ -331,20 +331,20 @@ def written_for(view: LiveView, finding: Finding) -> tuple[Related, ...]:
     broker = view.deployment.broker(finding.service or "")
     if broker is None or isinstance(finding.location, FileLocation):
         return ()
-    for one in foretelling(view, broker):
+    for one in predicting(view, broker):
         if one.rule == finding.rule:
             return (Related(location=one.where, message="the file has the same error"),)
     part = finding.location.part if isinstance(finding.location, ContainerLocation) else ""
     return written_variable(view, broker.member, part)
 
 
-def foretelling(view: LiveView, broker: Broker) -> tuple[PredictedRefusal, ...]:
+def predicting(view: LiveView, broker: Broker) -> tuple[PredictedRefusal, ...]:
     """The findings about the files that predict a line in the log of a broker that did not start."""
     name = broker.member.service or broker.name
     said = (view.stopped.get(broker.name, ""), *view.logs.get(broker.name, ()))
     return tuple(
         one
-        for one in (view.declared.foretold if view.declared else ())
+        for one in (view.declared.predicted_refusals if view.declared else ())
         if one.service == name and any(one.prints in line for line in said)
     )
 

@@ -83,12 +83,12 @@ TARGETS = (
     _tests(
         "random-worlds",
         "50 random topologies that the model has not seen, on every engine of the lab, userland proxy on and off: from "
-        "inspect at least 99.9 % of the cells as foretold, from the file before up 99 %; every miss told",
+        "inspect at least 99.9 % of the cells as predicted, from the file before up 99 %; every miss told",
     ),
     _tests(
         "reachability-table",
         "the 42 rows of the decision table built on every engine of the lab, userland proxy on and off: each comes out "
-        "as the table says and as foretold from inspect, and so does every other cell of that stack",
+        "as the table says and as predicted from inspect, and so does every other cell of that stack",
     ),
     _tests(
         "mesh-truth",
@@ -153,7 +153,7 @@ TARGETS = (
     ),
     _tests(
         "trace-truth",
-        "netdiag trace foretells what a real connection does, and where it ends: for every pair of small worlds of "
+        "netdiag trace predicts what a real connection does, and where it ends: for every pair of small worlds of "
         "namespaces, and for every namespace x address of a listener in the running five-broker stacks",
     ),
     _tests(
@@ -216,7 +216,7 @@ TARGETS = (
     _tests(
         "filtering-truth",
         "rules of iptables, legacy and over nf_tables, and of nft at random, alone and together: what a connection "
-        "through them would meet is foretold (connected to whom and seen as whom, refused, dropped), and comes true",
+        "through them would meet is predicted (connected to whom and seen as whom, refused, dropped), and comes true",
     ),
     _tests(
         "topology-truth",

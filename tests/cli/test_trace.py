@@ -69,5 +69,5 @@ def test_a_real_connection_beside_it(tmp_path: Path) -> None:
     read = json.loads(found.stdout)
     assert found.returncode == 0, found
     assert (read["proof"]["end"], read["proof"]["errno"]) == ("connected", "")
-    # Without root rules cannot be read, so nothing is foretold.
+    # Without root rules cannot be read, so nothing is predicted.
     assert read["proof"]["agreement"] in ("agrees", "open")

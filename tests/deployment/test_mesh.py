@@ -1,4 +1,4 @@
-"""Which edges a cluster needs, what is foretold of them, and what an answer is worth."""
+"""Which edges a cluster needs, what is predicted of them, and what an answer is worth."""
 
 from dataclasses import replace
 
@@ -93,7 +93,7 @@ def test_who_does_not_run_is_looked_for_and_does_not_look() -> None:
     }
 
 
-def test_a_cut_is_foretold_where_the_files_show_it() -> None:
+def test_a_cut_is_predicted_where_the_files_show_it() -> None:
     text = five_brokers().replace("INTERNAL://broker-3:29092", "INTERNAL://localhost:29092")
     edges = mesh_edges(deployment_of(text))
     words = {(e.source, e.target): edge_outcome(e, e.predicted) for e in edges if e.predicted}

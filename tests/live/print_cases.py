@@ -1,4 +1,4 @@
-"""What is started to see a broker print what a rule foretells: Bad examples, and defects put into correct stacks."""
+"""What is started to see a broker print what a rule predicts: Bad examples, and defects put into correct stacks."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _MUTATED = (
 )
 _NAMES = "KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER\n"
 _BROKER = "KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092\n      "
-# What else a rule foretells: its Bad example with another text in place of one.
+# What else a rule predicts: its Bad example with another text in place of one.
 _VARIANTS = (
     ("kraft-controller-listener-missing", "unset", _NAMES, "KAFKA_NUM_PARTITIONS: 1\n"),
     ("kraft-controller-listener-missing", "empty", _NAMES, 'KAFKA_CONTROLLER_LISTENER_NAMES: ""\n'),
@@ -41,12 +41,12 @@ _VARIANTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintCase:
-    """A compose file that the lab can start, and what the rule foretells of it, by service."""
+    """A compose file that the lab can start, and what the rule predicts of it, by service."""
 
     rule: str
     name: str
     text: str
-    foretold: tuple[tuple[str, str], ...]
+    predicted: tuple[tuple[str, str], ...]
 
 
 def bad_example(rule: DeclaredRule) -> str:
@@ -55,31 +55,31 @@ def bad_example(rule: DeclaredRule) -> str:
 
 
 def sentences(rule: DeclaredRule, text: str) -> tuple[tuple[str, str], ...]:
-    """What the rule foretells of a file, by service."""
+    """What the rule predicts of a file, by service."""
     found = rule.check(deployment_of(text))
     return tuple((f.service, f.broker_prints) for f in found if f.service and f.broker_prints)
 
 
 @cache
-def foretelling() -> tuple[DeclaredRule, ...]:
-    """The rules that foretell a sentence of their own Bad example."""
+def predicting() -> tuple[DeclaredRule, ...]:
+    """The rules that predict a sentence of their own Bad example."""
     return tuple(rule for rule in DECLARED if sentences(rule, bad_example(rule)))
 
 
 @cache
 def of_examples() -> tuple[PrintCase, ...]:
     """Each Bad example on the image that it names, and one for apache/kafka 3.9 on 4.x as well."""
-    return tuple(case for case in _examples() if case.foretold)
+    return tuple(case for case in _examples() if case.predicted)
 
 
 @cache
 def of_mutants() -> tuple[PrintCase, ...]:
     """Each defect of such a rule in a correct stack of one broker of each kind, on the images of the lab."""
-    return tuple(case for case in (*_variants(), *_mutants()) if case.foretold)
+    return tuple(case for case in (*_variants(), *_mutants()) if case.predicted)
 
 
 def _examples() -> Iterator[PrintCase]:
-    for rule in foretelling():
+    for rule in predicting():
         written = bad_example(rule)
         for text in dict.fromkeys((written, written.replace(APACHE_3, APACHE_4))):
             if images(text_of(startable(text))) - IN_THE_LAB:
@@ -121,4 +121,4 @@ def _mutant(stack: Stack, defect: Defect, image: str) -> str:
 
 
 def _case(rule: DeclaredRule, name: str, text: str) -> PrintCase:
-    return PrintCase(rule=rule.ID, name=name, text=text, foretold=sentences(rule, text))
+    return PrintCase(rule=rule.ID, name=name, text=text, predicted=sentences(rule, text))

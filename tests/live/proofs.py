@@ -9,7 +9,7 @@ from netdiag.rules.declared import DECLARED
 from tests.house.tree import ROOT
 from tests.live.client_cases import CLIENT_CASES, ENGINE_CASES, Ask, ClientCase
 from tests.live.examples import compose_of
-from tests.live.print_cases import PrintCase, foretelling, of_examples, of_mutants
+from tests.live.print_cases import PrintCase, predicting, of_examples, of_mutants
 from tests.live.topology_cases import CASES as TOPOLOGY_CASES
 
 PAGE = ROOT / "docs" / "proofs.md"
@@ -75,7 +75,7 @@ def page() -> str:
     """The text of docs/proofs.md."""
     count = f"{len(proven())} of {len(DECLARED)} rules are proven. "
     kinds = (
-        f"A broker prints the message: {len(printing())} of {len(foretelling())} rules that predict one. "
+        f"A broker prints the message: {len(printing())} of {len(predicting())} rules that predict one. "
         f"A client fails: {len({case.rule for case in CLIENT_CASES})}. "
         f"The engine refuses: {len(ENGINE_CASES)}."
     )
@@ -114,7 +114,7 @@ def _unproven() -> Iterator[tuple[str, str]]:
 
 
 def _image(case: PrintCase) -> str:
-    service = case.foretold[0][0]
+    service = case.predicted[0][0]
     return str(compose_of(case.text)["services"][service]["image"])
 
 

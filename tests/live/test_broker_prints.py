@@ -11,7 +11,7 @@ import pytest
 from tests.figures import Report
 from tests.lab.lab import Lab
 from tests.live.examples import compose_of, is_alone_on_the_host
-from tests.live.print_cases import PrintCase, foretelling, of_examples, of_mutants
+from tests.live.print_cases import PrintCase, predicting, of_examples, of_mutants
 from tests.live.proofs import NOT_PRINTED
 from tests.live.side_by_side import SideBySide
 
@@ -34,7 +34,7 @@ def start(lab: Lab, case: PrintCase, folder: Path) -> Mapping[str, Ended]:
     """Start the file of a case, wait until the services that are to end have ended."""
     file = folder / "compose.yml"
     file.write_text(case.text, encoding="utf-8")
-    services = dict(case.foretold)
+    services = dict(case.predicted)
     with lab.up(file, wait="none") as stack:
         deadline = time.monotonic() + _ENDS_WITHIN
         while any(stack.state(name).is_running for name in services) and time.monotonic() < deadline:
@@ -58,7 +58,7 @@ def printed(lab: Lab, request: pytest.FixtureRequest, tmp_path_factory: pytest.T
 
 
 def test_what_cannot_be_run_here_is_known() -> None:
-    assert {rule.ID for rule in foretelling()} - {case.rule for case in EXAMPLES} == set(NOT_PRINTED)
+    assert {rule.ID for rule in predicting()} - {case.rule for case in EXAMPLES} == set(NOT_PRINTED)
     assert len({case.rule for case in EXAMPLES}) >= 27
 
 
@@ -67,7 +67,7 @@ def _params(cases: tuple[PrintCase, ...], *, long: bool) -> list[object]:
         pytest.param(
             case,
             id=case.name.replace(" ", "-"),
-            # What a rule foretells of the next major version, too, and what of mutants, is for make bars.
+            # What a rule predicts of the next major version, too, and what of mutants, is for make bars.
             marks=pytest.mark.bar("broker-prints", long=long or case.name != case.rule),
         )
         for case in cases
@@ -77,7 +77,7 @@ def _params(cases: tuple[PrintCase, ...], *, long: bool) -> list[object]:
 @pytest.mark.parametrize("case", [*_params(EXAMPLES, long=False), *_params(MUTANTS, long=True)])
 def test_the_real_broker_prints_it(printed: Printed, case: PrintCase, figure: Report) -> None:
     found = printed(case)
-    for service, sentence in case.foretold:
+    for service, sentence in case.predicted:
         assert found[service].is_ended, f"{service} still runs: {found[service].log[-2000:]}"
         assert sentence in found[service].log, found[service].log[-3000:]
-    figure(f"{case.name}: sentences found in the log of a real broker", len(case.foretold))
+    figure(f"{case.name}: sentences found in the log of a real broker", len(case.predicted))

@@ -1,4 +1,4 @@
-"""What rules at random would do, foretold, and what they do to real connections."""
+"""What rules at random would do, predicted, and what they do to real connections."""
 
 import random
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _FIXED = 7
 
 @dataclass(slots=True)
 class Tally:
-    """How often the foretold came true; `unknown` are those that were not foretold."""
+    """How often the predicted came true; `unknown` are those that were not predicted."""
 
     agreed: int = 0
     unknown: int = 0
@@ -31,7 +31,7 @@ class Tally:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_foretold_comes_true(kind: str, figure: Report) -> None:
+def test_what_is_predicted_comes_true(kind: str, figure: Report) -> None:
     tally = measured(kind, rulesets=4, connections=14, seed=_FIXED)
     _report(tally, kind, figure)
     assert tally.agreed >= 28
@@ -39,15 +39,15 @@ def test_what_is_foretold_comes_true(kind: str, figure: Report) -> None:
 
 @pytest.mark.bar("filtering-truth", long=True)
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_foretold_comes_true_at_length(kind: str, figure: Report) -> None:
+def test_what_is_predicted_comes_true_at_length(kind: str, figure: Report) -> None:
     tally = measured(kind, rulesets=60, connections=24, seed=random.SystemRandom().randrange(1 << 32))
     _report(tally, kind, figure)
 
 
 def _report(tally: Tally, kind: str, figure: Report) -> None:
     total = tally.agreed + len(tally.wrong)
-    figure(f"{kind}: connections as foretold", f"{tally.agreed} of {total}, {tally.unknown} not foretold, {tally.ways}")
-    figure(f"{kind}: dropped where the rules that count it were foretold", tally.counted)
+    figure(f"{kind}: connections as predicted", f"{tally.agreed} of {total}, {tally.unknown} not predicted, {tally.ways}")
+    figure(f"{kind}: dropped where the rules that count it were predicted", tally.counted)
     assert not tally.wrong, "\n".join(tally.wrong)
     assert tally.unknown * 5 <= total + tally.unknown
 
@@ -62,9 +62,9 @@ def measured(kind: str, *, rulesets: int, connections: int, seed: int) -> Tally:
             ruleset = ruleset_of(world.router)
             assert ruleset.unread == ()
             tried = attempts(chance, world, connections)
-            foretold = [predicted(ruleset, attempt) for attempt in tried]
+            predictions = [predicted(ruleset, attempt) for attempt in tried]
             outcomes = world.dial(tried)
-            for attempt, prediction, outcome in zip(tried, foretold, outcomes, strict=True):
+            for attempt, prediction, outcome in zip(tried, predictions, outcomes, strict=True):
                 if not _true(prediction, outcome):
                     # the machine may have been too busy: once more, alone
                     attempt = replace(attempt, source_port=world.source_port())
@@ -74,16 +74,16 @@ def measured(kind: str, *, rulesets: int, connections: int, seed: int) -> Tally:
                 tally,
                 world,
                 ruleset,
-                [one for one, told in zip(tried, foretold, strict=True) if told.hits and told.word == "dropped"],
+                [one for one, told in zip(tried, predictions, strict=True) if told.hits and told.word == "dropped"],
             )
             emptied(world)
     return tally
 
 
 def _watched(tally: Tally, world: World, ruleset: Ruleset, ending: Sequence[Attempt]) -> None:
-    """Of one that gets no further than the router: the rules that are foretold count it, and no others.
+    """Of one that gets no further than the router: the rules that are predicted count it, and no others.
 
-    Where legacy iptables and nf_tables are mixed, or rules decide by chance, only what is certain is foretold.
+    Where legacy iptables and nf_tables are mixed, or rules decide by chance, only what is certain is predicted.
     On a busy machine something else may still be on its way, so what counts three times in a row is meant.
     """
     mixed = len({table.origin is Origin.IPTABLES_LEGACY for table in ruleset.tables}) > 1
@@ -104,7 +104,7 @@ def _watched(tally: Tally, world: World, ruleset: Ruleset, ending: Sequence[Atte
         if always == hits or (mixed and hits <= (always or set())):
             tally.counted += 1
         elif prediction.word != "unknown":
-            tally.wrong.append(f"{again}: foretold {sorted(hits)}, but counted {sorted(always or ())}")
+            tally.wrong.append(f"{again}: predicted {sorted(hits)}, but counted {sorted(always or ())}")
 
 
 def _true(prediction: Prediction, outcome: Outcome) -> bool:

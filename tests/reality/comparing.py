@@ -1,4 +1,4 @@
-"""Held side by side: what was foretold, and what came."""
+"""Held side by side: what was predicted, and what came."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Cell:
 
     def __str__(self) -> str:
         came = self.result.errno or ("closed" if self.result.closed else "connected")
-        foretold = f"{self.path.end.value} {self.path.errno}".rstrip()
-        return f"{self.name}: foretold {foretold} ({self.path.because}), came {came} after {self.result.seconds:.2f} s"
+        predicted = f"{self.path.end.value} {self.path.errno}".rstrip()
+        return f"{self.name}: predicted {predicted} ({self.path.because}), came {came} after {self.result.seconds:.2f} s"
 
 
 def tally(cells: Sequence[Cell]) -> str:
@@ -43,7 +43,7 @@ def tally(cells: Sequence[Cell]) -> str:
     open_ = sum(cell.agreement is Agreement.OPEN for cell in cells)
     kinds = Counter(cell.path.end.value for cell in cells)
     told = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    return f"{agree}/{len(cells)} agree, {open_} not foretold ({told})"
+    return f"{agree}/{len(cells)} agree, {open_} not predicted ({told})"
 
 
 def misses(cells: Sequence[Cell]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The running stacks of the lab: from every namespace to every address of a listener, foretold and tried."""
+"""The running stacks of the lab: from every namespace to every address of a listener, predicted and tried."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Try:
 
 
 def lab_cells(engine: Engine) -> list[Cell]:
-    """Every cell; what differs at first is foretold anew and tried again, alone."""
+    """Every cell; what differs at first is predicted anew and tried again, alone."""
     topology = read_topology(host=engine.docker_host)
     with ExitStack() as stack:
         spaces = dict(_spaces(topology, engine, stack))

@@ -37,7 +37,7 @@ class Try:
 
 
 def compare(worlds: list[Built]) -> list[Cell]:
-    """All cells. Connections teach neighbours while others are tried: what differs is foretold anew, tried alone."""
+    """All cells. Connections teach neighbours while others are tried: what differs is predicted anew, tried alone."""
     tries = [
         Try(made=made, source=source, address=address, port=port)
         for made in worlds

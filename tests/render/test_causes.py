@@ -11,22 +11,22 @@ CAUSE = Cause(
     because="client is on another network",
     evidence=("rule 1 of STAGE-2: its counter rose by 1, 1, 1",),
     repairs=(
-        Repair(text="attach client to network a", confirmed=True, because="foretold: it accepts"),
+        Repair(text="attach client to network a", confirmed=True, because="predicted: it accepts"),
         Repair(text="pray", confirmed=False, because="cannot be tested in the model"),
     ),
 )
-OTHER = Cause(mechanism=Mechanism.NOT_RUNNING, certainty=Certainty.FORETOLD, because="kafka is \x1b[31mgone")
+OTHER = Cause(mechanism=Mechanism.NOT_RUNNING, certainty=Certainty.PREDICTED, because="kafka is \x1b[31mgone")
 PLAIN = Screen()
 
 
 def test_the_first_cause_in_full_and_the_others_in_a_line() -> None:
     text = paint(cause_lines((CAUSE, OTHER), PLAIN), PLAIN)
     assert text.splitlines() == [
-        "  network-isolation, because: client is on another network",
+        "  network-isolation (proven): client is on another network",
         "    evidence: rule 1 of STAGE-2: its counter rose by 1, 1, 1",
         "    repair: attach client to network a (tested in the model)",
         "    repair: pray (cannot be tested in the model)",
-        "  not-running, foretold: kafka is \\x1b[31mgone",
+        "  not-running (predicted): kafka is \\x1b[31mgone",
     ]
 
 
@@ -47,5 +47,5 @@ def test_values() -> None:
     assert (value["input"], value["vantage"], value["host"], value["port"]) == ("shop", "a", "k", 1)
     assert value["causes"] == [cause_value(CAUSE)]
     assert cause_value(CAUSE)["mechanism"] == "network-isolation"
-    assert cause_value(CAUSE)["certainty"] == "because"
+    assert cause_value(CAUSE)["certainty"] == "proven"
     assert [one["confirmed"] for one in cause_value(CAUSE)["repairs"]] == [True, False]

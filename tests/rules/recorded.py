@@ -3,7 +3,7 @@
 A cell is `{vantage, bootstrap, fails: REASON}` or `{vantage, bootstrap, answers: {node, cluster, listener}, told:
 [{node, at, gives}]}`, where `gives` is `ok`, a reason, or `{node, cluster}` of whoever answers there; `of` in
 `answers` is a member that is not asked about, unless it is `own`. A name of several members is `{vantage, bootstrap,
-shared: [{of, at, refuses}]}`. What was predicted for it stands under `foretold` in the same form. Where only the words
+shared: [{of, at, refuses}]}`. What was predicted for it stands under `prediction` in the same form. Where only the words
 matter they stand as `predicted` and `observed`.
 """
 
@@ -105,7 +105,7 @@ def _declared(files: Mapping[str, Any]) -> DeclaredServices:
     YAML().dump(files, written)
     project = project_of(written.getvalue(), path="now/compose.yml")
     found = check_deployment(deployment_of(written.getvalue(), path="now/compose.yml"))
-    return DeclaredServices(services=declared_services(project), foretold=startup_errors(found))
+    return DeclaredServices(services=declared_services(project), predicted_refusals=startup_errors(found))
 
 
 def _edge(edge: Mapping[str, Any]) -> Edge:
@@ -147,8 +147,8 @@ def _vantage(label: str, deployment: Deployment) -> Vantage:
 
 def _cell(cell: Mapping[str, Any]) -> Cell:
     predicted = _words(cell["predicted"]) if "predicted" in cell else None
-    if "foretold" in cell:
-        predicted = _judged(cell["foretold"])
+    if "prediction" in cell:
+        predicted = _judged(cell["prediction"])
     observed = _words(cell["observed"]) if "observed" in cell else _judged(cell)
     return Cell(
         vantage=cell["vantage"], bootstrap=address_of(cell["bootstrap"]), predicted=predicted, observed=observed

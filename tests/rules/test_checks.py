@@ -47,7 +47,7 @@ def test_the_reference_cluster_is_silent() -> None:
     assert check_deployment(deployment_of(five_brokers())) == ()
 
 
-def test_a_log_that_says_what_was_foretold_confirms_the_finding_instead_of_adding_one() -> None:
+def test_a_log_that_says_what_was_predicted_confirms_the_finding_instead_of_adding_one() -> None:
     deployment = deployment_of(five_brokers(external="10.0.0.1"))
     line = "not running, exit 1: Socket server failed to bind to 10.0.0.1:9091: Cannot assign requested address."
     (first, *_) = check_live(LiveView(deployment=deployment, stopped={"broker-1": line}))
@@ -64,17 +64,17 @@ def test_a_log_that_says_something_else_is_a_finding_beside_it() -> None:
     ]
 
 
-def _foretold(rule: DeclaredRule) -> list[str]:
+def _predicted(rule: DeclaredRule) -> list[str]:
     found = rule.check(deployment_of(rule_page(rule.__doc__ or "").bad))
     return [finding.broker_prints for finding in found if finding.broker_prints]
 
 
-FORETELLING = [rule for rule in DECLARED if _foretold(rule)]
+PREDICTING = [rule for rule in DECLARED if _predicted(rule)]
 
 
-@each("rule", FORETELLING, ids=lambda rule: rule.ID)
-def test_every_sentence_that_a_rule_foretells_leads_back_to_it(rule: DeclaredRule) -> None:
-    for sentence in _foretold(rule):
+@each("rule", PREDICTING, ids=lambda rule: rule.ID)
+def test_every_sentence_that_a_rule_predicts_leads_back_to_it(rule: DeclaredRule) -> None:
+    for sentence in _predicted(rule):
         explained = explain(("[main] started", f"java.lang.IllegalArgumentException: requirement failed: {sentence} x"))
         assert explained is not None, sentence
         assert rule.ID in explained.rules
@@ -82,7 +82,7 @@ def test_every_sentence_that_a_rule_foretells_leads_back_to_it(rule: DeclaredRul
 
 def test_it_knows_no_rule_that_is_not_there() -> None:
     assert {rule for refusal in STARTUP_ERRORS for rule in refusal.rules} <= {rule.ID for rule in DECLARED}
-    assert len(FORETELLING) >= 36
+    assert len(PREDICTING) >= 36
 
 
 def test_the_variable_that_a_script_names_is_what_is_meant() -> None:

@@ -69,8 +69,8 @@ def test_an_address_is_for_those_it_is_advertised_to(vantage: str, bootstrap: st
 
 
 def test_an_address_is_for_those_that_the_configuration_lets_through() -> None:
-    foretold = 'foretold: {answers: {node: 1, listener: EXTERNAL}, told: [{node: 1, at: "localhost:9093", gives: ok}]}'
-    view = seen(f'{{vantage: container app, bootstrap: "kafka:9093", fails: refused, {foretold}}}')
+    prediction = 'prediction: {answers: {node: 1, listener: EXTERNAL}, told: [{node: 1, at: "localhost:9093", gives: ok}]}'
+    view = seen(f'{{vantage: container app, bootstrap: "kafka:9093", fails: refused, {prediction}}}')
     (one,) = blocked(view, Reason.REFUSED)
     assert (one.whose.broker.name, one.whose.listener, one.cause) == ("kafka", "EXTERNAL", None)
 
@@ -114,9 +114,9 @@ def test_an_endpoint_is_its_advertiser_s() -> None:
 
 
 def test_it_says_who_gets_further_and_what_the_configuration_says() -> None:
-    foretold = "foretold: {fails: unresolved, because: no such name, mechanism: no-such-name}"
+    prediction = "prediction: {fails: unresolved, because: no such name, mechanism: no-such-name}"
     view = seen(
-        f'{{vantage: container app, bootstrap: "kafka:9092", fails: unresolved, because: SERVFAIL, {foretold}}}',
+        f'{{vantage: container app, bootstrap: "kafka:9092", fails: unresolved, because: SERVFAIL, {prediction}}}',
         '{vantage: inside kafka, bootstrap: "kafka:9092", fails: refused}',
     )
     (block,) = blocked(view, Reason.UNRESOLVED)
@@ -177,7 +177,7 @@ def places(finding: Finding) -> list[tuple[str, int | str]]:
     ]
 
 
-def test_what_the_container_itself_foretells_is_that_finding_with_the_line_of_the_file() -> None:
+def test_what_the_container_itself_predicts_is_that_finding_with_the_line_of_the_file() -> None:
     (finding,) = check_live(view_of(WILDCARD + ENDED + files(WILDCARD)))
     assert finding.rule == "advertised-wildcard"
     assert "the log confirms it: not running" in finding.related[-1].message
@@ -185,7 +185,7 @@ def test_what_the_container_itself_foretells_is_that_finding_with_the_line_of_th
     assert isinstance(finding.location, FileLocation)
 
 
-def test_what_only_the_file_foretells_leads_to_its_line() -> None:
+def test_what_only_the_file_predicts_leads_to_its_line() -> None:
     findings = check_live(view_of(SOUND + ENDED + files(WILDCARD)))
     crash = next(finding for finding in findings if finding.rule == "live-config-crash")
     assert crash.why.startswith("advertised-wildcard: ")
@@ -197,7 +197,7 @@ def test_what_only_the_file_foretells_leads_to_its_line() -> None:
     ("declared", "place"),
     [("", [("kafka", "KAFKA_ADVERTISED_LISTENERS")]), (files(SOUND), [("now/compose.yml", 7)])],
 )
-def test_what_nothing_foretells_is_read_out_of_the_log(declared: str, place: list[tuple[str, int | str]]) -> None:
+def test_what_nothing_predicts_is_read_out_of_the_log(declared: str, place: list[tuple[str, int | str]]) -> None:
     (crash,) = check_live(view_of(SOUND + ENDED + declared))
     assert crash.rule == "live-config-crash"
     assert crash.why == ("the broker refuses advertised.listeners: advertised-wildcard or controller-wildcard-on-3.9.0")

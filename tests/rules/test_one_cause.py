@@ -116,12 +116,12 @@ def test_a_look_at_the_machine_adds_evidence_to_what_the_model_says(
     mechanism: Mechanism, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = Address(host="kafka", port=9092)
-    foretold = Failed(reason=Reason.REFUSED, because="as the model says", mechanism=mechanism, container="kafka")
+    predicted = Failed(reason=Reason.REFUSED, because="as the model says", mechanism=mechanism, container="kafka")
     of_kernel = Suspect(mechanism=mechanism, because="as the kernel says", evidence=("what it shows",))
-    connection = replace(failing(shop(), "client", "172.20.0.2", 9093), foretold=foretold)
+    connection = replace(failing(shop(), "client", "172.20.0.2", 9093), predicted=predicted)
     monkeypatch.setattr(find_causes_module, "_of_path", lambda connection, *, connects: of_kernel)
     (cause,) = find_causes_module.find_causes(connection)
-    alone = predicted_cause(foretold, address)
+    alone = predicted_cause(predicted, address)
     assert alone is not None
     assert cause.because == alone.because == "as the model says"
     assert cause.evidence[:2] == ("as the kernel says", "what it shows")
@@ -136,8 +136,8 @@ def test_the_model_has_a_repair_for_every_mechanism() -> None:
 
 
 def test_what_nobody_looked_for_is_what_the_model_says() -> None:
-    foretold = "foretold: {fails: unresolved, because: it stopped, mechanism: name-of-stopped}"
-    cell = f"{(_FIRST % 'unresolved')[:-1]}, {foretold}}}"
+    prediction = "prediction: {fails: unresolved, because: it stopped, mechanism: name-of-stopped}"
+    cell = f"{(_FIRST % 'unresolved')[:-1]}, {prediction}}}"
     (found,) = causes_of(view_of(_STACK.replace("{client}", "X").replace("{cell}", cell)).cells).values()
     assert (found.because, found.evidence) == ("it stopped", ("seen",))
     assert found.mechanism is Mechanism.NAME_OF_STOPPED

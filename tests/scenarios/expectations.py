@@ -85,7 +85,7 @@ class ExpectedCell:
         case = self._case(engine)
         return case.from_file or case.predicted or case.cell
 
-    def is_foretold(self, engine: Engine) -> bool:
+    def is_predicted(self, engine: Engine) -> bool:
         """Whether the cell is what a prediction from the running engine must say."""
         return self._case(engine).predicted is None
 
@@ -113,7 +113,7 @@ class Refusal:
 class Stack:
     """A compose file with what is expected of it.
 
-    `broker_prints` is foretold by findings, by service; `exits` is what other services print when they end;
+    `broker_prints` is predicted by findings, by service; `exits` is what other services print when they end;
     `refusals` are why the engine (or compose) does not start the stack whole: none, or one on each engine.
     """
 

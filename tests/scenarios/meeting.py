@@ -46,7 +46,7 @@ def asked(stack: Stack, engine: Engine, *, everything: bool) -> Callable[[str, E
         if source == PREDICTED:
             return cell.from_file(engine) == cell.on(engine)
         if source == PREDICTED_LIVE:
-            return cell.is_foretold(engine)
+            return cell.is_predicted(engine)
         if everything or source in NETDIAG:
             return True
         return cell in kinds.values() if source == "kcat" else cell is works

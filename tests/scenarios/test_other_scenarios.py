@@ -71,15 +71,15 @@ def test_brokers_and_engine_say_why_not(stack: Stack, running: Running) -> None:
 
 
 @pytest.mark.bar("scenarios", long=True)
-def test_the_next_major_version_prints_what_is_foretold_of_it(lab: Lab) -> None:
+def test_the_next_major_version_prints_what_is_predicted_of_it(lab: Lab) -> None:
     (stack,) = (one for one in STACKS if one.name == "S10a/kraft.broken")
     version = {"KAFKA_IMAGE": APACHE_4}
-    foretold = {
+    predicted = {
         f.service: f.broker_prints for f in prediction(stack, version).findings if f.service and f.broker_prints
     }
-    assert foretold.keys() == stack.broker_prints.keys()
+    assert predicted.keys() == stack.broker_prints.keys()
     with lab.up(stack.file, env=version, wait="settled") as running:
-        silent = {service: said for service, said in foretold.items() if said not in running.logs(service)}
+        silent = {service: said for service, said in predicted.items() if said not in running.logs(service)}
     assert silent == {}
 
 

@@ -20,7 +20,7 @@ def shop() -> Machine:
 
 
 def failing(machine: Machine, source: str, destination: str, port: int) -> FailedConnection:
-    """The connection, as it is foretold."""
+    """The connection, as it is predicted."""
     topology = machine.topology()
     place = topology.named(source)
     assert place is not None

@@ -129,7 +129,7 @@ def path(end: PathEnd, errno: str = "") -> Path:
 
 
 @pytest.mark.parametrize(
-    ("end", "foretold", "came", "closed", "expected"),
+    ("end", "predicted", "came", "closed", "expected"),
     [
         (PathEnd.CONNECTED, "", "", False, Agreement.AGREES),
         (PathEnd.CONNECTED, "", "", None, Agreement.AGREES),
@@ -147,8 +147,8 @@ def path(end: PathEnd, errno: str = "") -> Path:
         (PathEnd.UNRESOLVED, "", "ETIMEDOUT", None, Agreement.OPEN),
     ],
 )
-def test_agreement(end: PathEnd, foretold: str, came: str, closed: bool | None, expected: Agreement) -> None:
-    assert agreement(path(end, foretold), came, closed=closed) is expected
+def test_agreement(end: PathEnd, predicted: str, came: str, closed: bool | None, expected: Agreement) -> None:
+    assert agreement(path(end, predicted), came, closed=closed) is expected
 
 
 def test_what_an_errno_stands_for() -> None:

@@ -1,4 +1,4 @@
-"""Causes in order, from literals: what counters prove, what the walk finds, what the model foretells."""
+"""Causes in order, from literals: what counters prove, what the walk finds, what the model predicts."""
 
 from dataclasses import replace
 
@@ -32,9 +32,9 @@ def test_what_works_has_no_cause() -> None:
 
 
 def test_the_walk_is_found_and_the_model_says_what_it_says_without_it() -> None:
-    foretold = Failed(reason=Reason.REFUSED, because="port 9093 has no listener", mechanism=Mechanism.NOBODY_LISTENS)
+    predicted = Failed(reason=Reason.REFUSED, because="port 9093 has no listener", mechanism=Mechanism.NOBODY_LISTENS)
     found = failing(shop(), "client", "172.20.0.2", 9093)
-    (cause,) = find_causes(replace(found, foretold=foretold))
+    (cause,) = find_causes(replace(found, predicted=predicted))
     assert (cause.mechanism, cause.certainty) == (Mechanism.NOBODY_LISTENS, Certainty.FOUND)
     assert cause.because == "port 9093 has no listener"
     assert cause.evidence[0] == "nothing listens on port 9093 of kafka-1"
@@ -43,18 +43,18 @@ def test_the_walk_is_found_and_the_model_says_what_it_says_without_it() -> None:
 
 
 def test_another_opinion_of_the_model_comes_last() -> None:
-    foretold = Failed(reason=Reason.TIMEOUT, because="not running", mechanism=Mechanism.NOT_RUNNING)
-    found = find_causes(replace(failing(shop(), "client", "172.20.0.2", 9093), foretold=foretold))
+    predicted = Failed(reason=Reason.TIMEOUT, because="not running", mechanism=Mechanism.NOT_RUNNING)
+    found = find_causes(replace(failing(shop(), "client", "172.20.0.2", 9093), predicted=predicted))
     assert [(one.mechanism, one.certainty) for one in found] == [
         (Mechanism.NOBODY_LISTENS, Certainty.FOUND),
-        (Mechanism.NOT_RUNNING, Certainty.FORETOLD),
+        (Mechanism.NOT_RUNNING, Certainty.PREDICTED),
     ]
 
 
 def test_a_walk_that_ends_otherwise_than_was_seen_is_no_proof() -> None:
     seen = Failed(reason=Reason.TIMEOUT, because="silent", ip="172.20.0.2")
     (cause,) = find_causes(replace(failing(shop(), "client", "172.20.0.2", 9093), seen=seen))
-    assert cause.certainty is Certainty.CONSISTENT
+    assert cause.certainty is Certainty.POSSIBLE
 
 
 def test_accepted_and_then() -> None:

@@ -57,4 +57,4 @@ def test_every_kind_of_hop_is_described() -> None:
 
 
 def test_certainties_stand_in_order() -> None:
-    assert [one.value for one in Certainty] == ["because", "found", "consistent with", "foretold"]
+    assert [one.value for one in Certainty] == ["proven", "found", "possible", "predicted"]

@@ -1,1 +1,1 @@
-"""Random topologies on real engines: what is foretold against what happens, cell by cell."""
+"""Random topologies on real engines: what is predicted against what happens, cell by cell."""

@@ -1,4 +1,4 @@
-"""A drawn world on a real engine: foretold from its file before it is up and from inspect, and then looked at.
+"""A drawn world on a real engine: predicted from its file before it is up and from inspect, and then looked at.
 
 What netdiag observes is not believed alone: a sample of its cells is tried by plain sockets of our own.
 """
@@ -54,22 +54,22 @@ _ERRNO = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Miss:
-    """A cell that came out otherwise than foretold; `why` are the reasons that both sides give."""
+    """A cell that came out otherwise than predicted; `why` are the reasons that both sides give."""
 
     source: str
     vantage: str
     address: str
-    foretold: str
+    predicted: str
     seen: str
     why: str
 
     def __str__(self) -> str:
-        return f"{self.vantage} -> {self.address}: {self.foretold} from {self.source}, seen {self.seen} ({self.why})"
+        return f"{self.vantage} -> {self.address}: {self.predicted} from {self.source}, seen {self.seen} ({self.why})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """Cells that were foretold with a yes or no, and those of them that came out otherwise; the unknown apart."""
+    """Cells that were predicted with a yes or no, and those of them that came out otherwise; the unknown apart."""
 
     source: str
     decided: int
@@ -163,12 +163,12 @@ def _listens(container: Container) -> bool:
     return wanted <= open_ports
 
 
-def _once_more(vantages: Sequence[LiveVantage], seen: Sequence[Cell], foretold: Iterable[Cell]) -> tuple[Cell, ...]:
+def _once_more(vantages: Sequence[LiveVantage], seen: Sequence[Cell], predicted: Iterable[Cell]) -> tuple[Cell, ...]:
     """Cells that came out otherwise are looked at again, alone: the machine may have been busy."""
     words = {(cell.vantage, cell.bootstrap): str(cell.observed) for cell in seen}
     doubtful = {
         (cell.vantage, cell.bootstrap)
-        for cell in foretold
+        for cell in predicted
         if cell.predicted and not _fits(cell.predicted, words[cell.vantage, cell.bootstrap])
     }
     if not doubtful:
@@ -185,14 +185,14 @@ def _fits(verdict: Verdict, seen: str) -> bool:
 
 
 def _unknown_inside(verdict: Verdict) -> bool:
-    """Whether the answer hangs on an endpoint of which nothing is foretold."""
+    """Whether the answer hangs on an endpoint of which nothing is predicted."""
     return any(one.outcome == Word.UNKNOWN.value for one in verdict.endpoints)
 
 
-def _tally(source: str, foretold: Sequence[Cell], seen: Sequence[Cell]) -> Tally:
+def _tally(source: str, predicted: Sequence[Cell], seen: Sequence[Cell]) -> Tally:
     observed = {(cell.vantage, cell.bootstrap): cell.observed for cell in seen}
     decided, unknown, misses = 0, 0, []
-    for cell in foretold:
+    for cell in predicted:
         verdict, saw = cell.predicted, observed.get((cell.vantage, cell.bootstrap))
         if verdict is None or saw is None:
             raise LabError(f"nobody looked at {cell.vantage} -> {cell.bootstrap}")
@@ -206,9 +206,9 @@ def _tally(source: str, foretold: Sequence[Cell], seen: Sequence[Cell]) -> Tally
                     source=source,
                     vantage=cell.vantage,
                     address=str(cell.bootstrap),
-                    foretold=str(verdict),
+                    predicted=str(verdict),
                     seen=str(saw),
-                    why=f"foretold: {_why(verdict)}; seen: {_why(saw)}",
+                    why=f"predicted: {_why(verdict)}; seen: {_why(saw)}",
                 )
             )
     return Tally(source=source, decided=decided, unknown=unknown, misses=tuple(misses))

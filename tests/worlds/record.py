@@ -61,7 +61,7 @@ class Sum:
 
     @property
     def right(self) -> float:
-        """The share that came out as foretold, of the cells that were decided."""
+        """The share that came out as predicted, of the cells that were decided."""
         return 1 - len(self.misses) / max(self.decided, 1)
 
 

@@ -1,4 +1,4 @@
-"""Every row of the decision table on every engine of the lab: what the table says, what is foretold, what happens.
+"""Every row of the decision table on every engine of the lab: what the table says, what is predicted, what happens.
 
 `make bars BARS=reachability-table`. Besides the rows, every container's view of every address of them is compared.
 """
@@ -44,7 +44,7 @@ class Seen:
 
     vantage: str
     address: str
-    foretold: str
+    predicted: str
     observed: str
     why: str
 
@@ -54,7 +54,7 @@ class Seen:
         return self.vantage, self.address
 
     def __str__(self) -> str:
-        return f"{self.vantage} -> {self.address}: foretold {self.foretold}, observed {self.observed} ({self.why})"
+        return f"{self.vantage} -> {self.address}: predicted {self.predicted}, observed {self.observed} ({self.why})"
 
 
 @pytest.mark.bar("reachability-table", long=True)
@@ -76,12 +76,12 @@ def test_rows_come_true(tmp_path: Path, figure: Report, release: str, proxy: boo
             seen, surprises = _rows(lab, stack, release, proxy=proxy)
     except LabImpossible as error:
         pytest.skip(str(error))
-    decided = [one for one in seen if "unknown" not in (one.foretold, one.observed)]
-    wrong = [one for one in decided if one.foretold != one.observed and one.vantage_and_address not in EITHER]
+    decided = [one for one in seen if "unknown" not in (one.predicted, one.observed)]
+    wrong = [one for one in decided if one.predicted != one.observed and one.vantage_and_address not in EITHER]
     print(f"\n{where}", *wrong, *surprises, sep="\n")
     figure(f"rows of the table, {where}", f"{len(surprises)} come out otherwise")
     figure(
-        f"cells foretold, {where}", f"{len(decided) - len(wrong)}/{len(decided)}, {len(seen) - len(decided)} unknown"
+        f"cells predicted, {where}", f"{len(decided) - len(wrong)}/{len(decided)}, {len(seen) - len(decided)} unknown"
     )
     assert surprises == []
     assert [str(one) for one in wrong] == []
@@ -132,8 +132,8 @@ def _look(lab: Lab, stack: Stack, rows: Sequence[Row]) -> list[Seen]:
     addresses = tuple(dict.fromkeys(row.address for row in rows))
     observed = observe(vantages, addresses, timeout=_PATIENCE).cells
     down = frozenset(live.stopped)
-    foretold = predict(live.deployment.with_down(down), [each.vantage for each in vantages], addresses)
-    return [_seen(names, before, after) for before, after in zip(foretold, observed, strict=True)]
+    predicted = predict(live.deployment.with_down(down), [each.vantage for each in vantages], addresses)
+    return [_seen(names, before, after) for before, after in zip(predicted, observed, strict=True)]
 
 
 def _name(vantage: LiveVantage, *, routed: bool) -> str:
@@ -153,9 +153,9 @@ def _seen(names: dict[str, str], before: Cell, after: Cell) -> Seen:
     return Seen(
         vantage=names[before.vantage],
         address=str(before.bootstrap),
-        foretold=_word(first),
+        predicted=_word(first),
         observed=_word(second),
-        why=f"foretold: {first.because}; observed: {second.because}",
+        why=f"predicted: {first.because}; observed: {second.because}",
     )
 
 

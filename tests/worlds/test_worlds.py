@@ -1,4 +1,4 @@
-"""Random topologies: what is foretold from the file and from inspect is what happens, in every cell.
+"""Random topologies: what is predicted from the file and from inspect is what happens, in every cell.
 
 `make test` meets two fixed worlds on the machine's own engine, with and without userland proxy. `make bars
 BARS=random-worlds` meets 50 held-out ones on every engine (`NETDIAG_WORLDS` says how many), going on where it stopped.
@@ -41,7 +41,7 @@ def engine(request: pytest.FixtureRequest, lab: Lab) -> Iterator[tuple[Lab, bool
 
 
 @pytest.mark.parametrize("seed", FIXED)
-def test_a_world_is_as_foretold(engine: tuple[Lab, bool], tmp_path: Path, seed: int) -> None:
+def test_a_world_is_as_predicted(engine: tuple[Lab, bool], tmp_path: Path, seed: int) -> None:
     running, proxy = engine
     met = meet(running, draw(seed), tmp_path, userland_proxy=proxy)
     assert [str(miss) for tally in met.tallies for miss in tally.misses] == []
@@ -55,7 +55,7 @@ def test_a_world_is_as_foretold(engine: tuple[Lab, bool], tmp_path: Path, seed: 
 @pytest.mark.parametrize("proxy", [True, False], ids=["proxy", "no-proxy"])
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.usefixtures("compose_v2")
-def test_held_out_worlds_are_as_foretold(tmp_path: Path, figure: Report, release: str, proxy: bool) -> None:
+def test_held_out_worlds_are_as_predicted(tmp_path: Path, figure: Report, release: str, proxy: bool) -> None:
     seeds = held_out_seeds(present_commit(), HELD_OUT)
     results = book(release, userland_proxy=proxy)
     print(f"\nengine {release}, userland proxy {'on' if proxy else 'off'}, seeds {', '.join(map(str, seeds))}")
@@ -109,7 +109,7 @@ def test_a_world_is_the_same_for_the_same_seed() -> None:
 
 
 def test_what_was_met_is_read_again(tmp_path: Path) -> None:
-    miss = Miss(source=FILE, vantage="v", address="a:1", foretold="ok", seen="bootstrap: refused", why="w")
+    miss = Miss(source=FILE, vantage="v", address="a:1", predicted="ok", seen="bootstrap: refused", why="w")
     met = Met(
         seed=100_001,
         tallies=(Tally(source=FILE, decided=10, unknown=2, misses=(miss,)),),

@@ -11,12 +11,12 @@ from netdiag.values import dataclass
 
 
 class Certainty(StrEnum):
-    """How certain a cause is; the value is the word users see before it."""
+    """How certain a cause is; the value is the word in text and JSON."""
 
-    PROVEN = "because"
+    PROVEN = "proven"
     FOUND = "found"
-    CONSISTENT = "consistent with"
-    FORETOLD = "foretold"
+    POSSIBLE = "possible"
+    PREDICTED = "predicted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -409,7 +409,7 @@ def _masked_container(container: Container) -> Container:
 def _masked_services(declared: DeclaredServices) -> DeclaredServices:
     return DeclaredServices(
         services={name: _masked_service(service) for name, service in declared.services.items()},
-        foretold=tuple(map(_masked_refusal, declared.foretold)),
+        predicted_refusals=tuple(map(_masked_refusal, declared.predicted_refusals)),
     )
 
 

@@ -66,7 +66,7 @@ class DeclaredServices:
     """The services of the files by name, and the refusals to start that follow from them."""
 
     services: Mapping[str, DeclaredService] = field(default_factory=dict)
-    foretold: tuple[PredictedRefusal, ...] = ()
+    predicted_refusals: tuple[PredictedRefusal, ...] = ()
 
 
 def declared_services(project: Project, running: str | None = None) -> Mapping[str, DeclaredService]:

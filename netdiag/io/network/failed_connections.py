@@ -64,13 +64,13 @@ _Counts = dict[tuple[int, RuleAddress], int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unexplained:
-    """A contact that failed: where from, how to get there, and what was foretold of it."""
+    """A contact that failed: where from, how to get there, and what was predicted of it."""
 
     vantage: str
     entrance: NamespaceId
     address: Address
     seen: Failed
-    foretold: Failed | None = None
+    predicted: Failed | None = None
 
 
 def explain_proof(topology: Topology, path: Path, proof: Proof | None) -> tuple[Cause, ...]:
@@ -101,7 +101,7 @@ def unexplained(cells: Sequence[Cell], entrances: Mapping[str, NamespaceId]) -> 
                         entrance=entrance,
                         address=address,
                         seen=contact,
-                        foretold=_foretold(cell, address),
+                        predicted=_predicted(cell, address),
                     )
     return tuple(found.values())
 
@@ -119,7 +119,7 @@ def explain(topology: Topology, asked: Sequence[Unexplained]) -> tuple[Explanati
         counting = time.monotonic() < until and _at_rules(path, one.seen)
         deciding = _counted(topology, path) if counting else None
         failing = FailedConnection(
-            topology=topology, path=path, seen=one.seen, deciding=deciding, foretold=one.foretold
+            topology=topology, path=path, seen=one.seen, deciding=deciding, predicted=one.predicted
         )
         because = find_causes(failing, names)
         if because:
@@ -184,7 +184,7 @@ def _contacts(bootstrap: Address, verdict: Verdict, *, first: bool) -> list[tupl
     return [(one.endpoint.address, one.contact) for one in verdict.endpoints]
 
 
-def _foretold(cell: Cell, address: Address) -> Failed | None:
+def _predicted(cell: Cell, address: Address) -> Failed | None:
     if cell.predicted is None:
         return None
     known = [pair for first in (True, False) for pair in _contacts(cell.bootstrap, cell.predicted, first=first)]

@@ -1,4 +1,4 @@
-"""Makes the real connection that a walk has foretold, and watches it: connect(2), rule counters, devices of the way.
+"""Makes the real connection that a walk has predicted, and watches it: connect(2), rule counters, devices of the way.
 
 Only the address that the user named is contacted, from the namespace that was named. Nothing is put into any namespace
 but sockets, which are closed again.

@@ -27,11 +27,11 @@ _MOST_NAMES = 6
 def cause_lines(causes: Sequence[Cause], screen: Screen, *, indent: str = "  ") -> Iterator[Line]:
     """The likeliest cause with its evidence and repairs, then the others in a line each."""
     for number, cause in enumerate(causes):
-        word = f"{cause.certainty.value}: " if cause.certainty is not Certainty.FOUND else ""
+        certainty = f" ({cause.certainty.value})" if cause.certainty is not Certainty.FOUND else ""
         yield (
             Run(indent),
             Run(cause.mechanism.value, _STYLES.get(cause.certainty, Style.HALF)),
-            screen.run(f", {word}{redacted(cause.because)}"),
+            screen.run(f"{certainty}: {redacted(cause.because)}"),
         )
         if number:
             continue

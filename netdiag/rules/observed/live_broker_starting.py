@@ -18,7 +18,7 @@ Bad:
       starting: {kafka: its health check says starting}  # <- here
       cells:
         - {vantage: container app, bootstrap: "kafka:9092", fails: refused,
-           foretold: {answers: {node: 1, of: kafka, own: true}, told: [{node: 1, at: "kafka:9092", gives: ok}]}}
+           prediction: {answers: {node: 1, of: kafka, own: true}, told: [{node: 1, at: "kafka:9092", gives: ok}]}}
 
 Good:
     services:

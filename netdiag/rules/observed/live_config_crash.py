@@ -36,7 +36,7 @@ from netdiag.deployment.observation.live_view import LiveView
 from netdiag.deployment.prediction.shared_names import member_in_words
 from netdiag.findings import ContainerLocation, Finding, Related, Severity
 from netdiag.patterns import regex
-from netdiag.rules.live_findings import foretelling, setting_place
+from netdiag.rules.live_findings import predicting, setting_place
 from netdiag.rules.startup_errors import explain
 
 ID = "live-config-crash"
@@ -67,7 +67,7 @@ def check(view: LiveView) -> Iterator[Finding]:
 
 def _explained(view: LiveView, broker: Broker, reason: str) -> tuple[str, str, tuple[Related, ...]]:
     again = f"then start {broker.name} again"
-    files = foretelling(view, broker)
+    files = predicting(view, broker)
     if files:
         first = files[0]
         places = tuple(Related(location=one.where, message=f"{one.rule}: {one.message}") for one in files)

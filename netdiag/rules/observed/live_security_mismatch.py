@@ -90,8 +90,8 @@ def _was_to_answer(cell: Cell) -> bool:
 
 
 def _was_to_refuse(cell: Cell) -> bool:
-    foretold = cell.predicted.bootstrap if cell.predicted else None
-    return isinstance(foretold, Failed) and foretold.reason in (Reason.TLS, Reason.SASL)
+    expected = cell.predicted.bootstrap if cell.predicted else None
+    return isinstance(expected, Failed) and expected.reason in (Reason.TLS, Reason.SASL)
 
 
 def _finding(view: LiveView, name: str, listener: str, speaks: str, why: str) -> Finding:

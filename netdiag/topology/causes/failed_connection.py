@@ -45,14 +45,14 @@ class FailedConnection:
     """One failed connection.
 
     `path` is the predicted path. `seen` is what a client really got, None where nobody tried; `deciding` what rule
-    counters say, None where they were not read; `foretold` what the model of the deployment predicts.
+    counters say, None where they were not read; `predicted` what the model of the deployment predicts.
     """
 
     topology: Topology
     path: Path
     seen: Contact | None = None
     deciding: CounterEvidence | None = None
-    foretold: Failed | None = None
+    predicted: Failed | None = None
 
     @cached_property
     def index(self) -> IndexedInventory:

@@ -57,7 +57,7 @@ def find_causes(connection: FailedConnection, resolver: Resolver | None = None) 
     if isinstance(connection.seen, Answered) or (connection.seen is None and connection.path.end is PathEnd.CONNECTED):
         return ()
     found: dict[Mechanism, Cause] = {}
-    foretold = connection.foretold
+    predicted = connection.predicted
     for certainty, suspect in sorted(_suspects(connection), key=lambda one: list(Certainty).index(one[0])):
         earlier = found.get(suspect.mechanism)
         if earlier is not None:
@@ -66,7 +66,7 @@ def find_causes(connection: FailedConnection, resolver: Resolver | None = None) 
             found[suspect.mechanism] = replace(earlier, evidence=evidence)
             continue
         # What the model says of a mechanism is said with and without a look at the machine, which adds its evidence.
-        known = foretold.because if foretold is not None and foretold.mechanism is suspect.mechanism else ""
+        known = predicted.because if predicted is not None and predicted.mechanism is suspect.mechanism else ""
         because = known or suspect.because
         evidence = (suspect.because, *suspect.evidence) if because != suspect.because else suspect.evidence
         found[suspect.mechanism] = Cause(
@@ -85,7 +85,7 @@ def _suspects(connection: FailedConnection) -> Iterator[tuple[Certainty, Suspect
     if deciding is not None and not connects and _may_be_rules(connection):
         proven = deciding.proven
         for counted in deciding.ending:
-            certainty = Certainty.PROVEN if counted is proven else Certainty.CONSISTENT
+            certainty = Certainty.PROVEN if counted is proven else Certainty.POSSIBLE
             suspect = suspect_of_rule(connection, counted.netns, counted.rule)
             times = f"its counter rose by {', '.join(map(str, counted.packets))} for {deciding.attempts} first packets"
             others = ", but other packets count there too" if counted.foreign else ", and not without them"
@@ -94,15 +94,15 @@ def _suspects(connection: FailedConnection) -> Iterator[tuple[Certainty, Suspect
     on_path = _of_path(connection, connects=connects)
     if on_path is not None:
         agrees = not isinstance(seen, Failed) or connection.path.end in _BY_REASON.get(seen.reason, ())
-        yield Certainty.FOUND if agrees else Certainty.CONSISTENT, on_path
-    foretold = connection.foretold
-    if foretold is not None and foretold.mechanism is not None:
+        yield Certainty.FOUND if agrees else Certainty.POSSIBLE, on_path
+    predicted = connection.predicted
+    if predicted is not None and predicted.mechanism is not None:
         said = "the deployment's files and settings predict it"
         address = Address(host=connection.path.destination, port=connection.path.port)
-        remedy = Remedy(text=predicted_repair(foretold.mechanism, address, foretold.container).text)
+        remedy = Remedy(text=predicted_repair(predicted.mechanism, address, predicted.container).text)
         yield (
-            Certainty.FORETOLD,
-            Suspect(mechanism=foretold.mechanism, because=foretold.because, evidence=(said,), remedies=(remedy,)),
+            Certainty.PREDICTED,
+            Suspect(mechanism=predicted.mechanism, because=predicted.because, evidence=(said,), remedies=(remedy,)),
         )
 
 

@@ -50,8 +50,8 @@ def test_every_failed_contact_once_bootstraps_first() -> None:
     )
     found = unexplained(cells, {"a": OwnNamespace(), "b": OwnNamespace()})
     assert [(one.vantage, str(one.address)) for one in found] == [("a", "192.0.2.1:9092"), ("a", "localhost:9092")]
-    assert found[0].foretold is REFUSED
-    assert found[1].foretold is None
+    assert found[0].predicted is REFUSED
+    assert found[1].predicted is None
 
 
 def test_a_dropped_connection_in_miniature(tmp_path: Path) -> None:
@@ -72,9 +72,9 @@ def test_a_dropped_connection_in_miniature(tmp_path: Path) -> None:
         assert (first.mechanism, first.certainty) == (Mechanism.NETWORK_ISOLATION, Certainty.PROVEN)
         path = PathPredictor(topology).predict(source, KAFKA, 9092)
         assert set(watched(topology, path)) >= {source, world.made.inodes["host"], world.made.inodes["kafka"]}
-        foretold, *_ = explain_proof(topology, path, None)
+        predicted, *_ = explain_proof(topology, path, None)
         proven, *_ = explain_proof(topology, path, prove(topology, path))
-        assert (foretold.mechanism, foretold.certainty) == (Mechanism.NETWORK_ISOLATION, Certainty.FOUND)
+        assert (predicted.mechanism, predicted.certainty) == (Mechanism.NETWORK_ISOLATION, Certainty.FOUND)
         assert (proven.mechanism, proven.certainty) == (Mechanism.NETWORK_ISOLATION, Certainty.PROVEN)
         works = PathPredictor(topology).predict(world.made.inodes["same"], KAFKA, 9092)
         assert explain_proof(topology, works, prove(topology, works)) == ()

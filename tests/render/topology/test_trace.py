@@ -112,7 +112,7 @@ def test_the_document_names_its_places_and_survives_json() -> None:
         seconds=0.00123,
         attempts=1,
         agreement=Agreement.AGREES,
-        because="as foretold",
+        because="as predicted",
         seen=(LinkSighting(link=path.hops[1].link, first=True, answer=True),) if path.hops[1].link else (),
     )
     read = json.loads(json_text(trace_document(topology, path, proof)))
