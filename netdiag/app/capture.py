@@ -18,12 +18,11 @@ from netdiag.io.files.projects import ProjectFiles, ProjectReader, ReadOptions, 
 from netdiag.values import dataclass
 
 if TYPE_CHECKING:
-    from netdiag.io.packets.containers import Running
     from netdiag.io.packets.engines import Engine as PacketEngine
     from netdiag.io.packets.filters import Filter
     from netdiag.io.packets.output import Output
     from netdiag.io.packets.places import Place as OpenPlace
-    from netdiag.io.packets.places import Spot
+    from netdiag.io.packets.places import Running, Spot
     from netdiag.io.packets.session import Progress, Session
 
 # Bytes kept of a packet: all of it, or its headers.
@@ -227,7 +226,7 @@ class _RunningBrokers:
     def look(self) -> "Running":
         if self._running is None:
             try:
-                from netdiag.io.packets.containers import read_containers
+                from netdiag.io.packets.places import read_containers
             except ImportError as error:
                 raise cannot_import("asking the engine", error, extra="live") from error
             self._running = read_containers(self.host)
@@ -300,7 +299,7 @@ def _path(out: str | None, places: Sequence["OpenPlace"]) -> str:
     """The file that is asked for, or one in this folder named after the place and the time."""
     if out is not None and not os.path.isdir(out):
         if out.endswith(os.sep):
-            raise InputError("there is no such folder", where=out, hint="create it, or name a file")
+            raise InputError("the folder does not exist", where=out, hint="create it, or name a file")
         return out
     place = places[0].label if len(places) == 1 else f"{len(places)}-places"
     safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in place)[:60]

@@ -11,8 +11,16 @@ from netdiag.app.reports import interrupted, predicted_matrix, unread
 from netdiag.app.suppression import Part, suppressed_report
 from netdiag.compose.checks import fragment_findings, is_completed, is_fragment, own_findings, unfinished_services
 from netdiag.compose.project import Project
-from netdiag.deployment.model.deployment import Broker, Deployment, Member, Network, NetworkKind, Surroundings
-from netdiag.deployment.model.platform import HostKind, Platform
+from netdiag.deployment.model.deployment import (
+    Broker,
+    Deployment,
+    HostKind,
+    Member,
+    Network,
+    NetworkKind,
+    Platform,
+    Surroundings,
+)
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.compose_text import with_origins
 from netdiag.errors import NetdiagError, internal_error

@@ -6,7 +6,7 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from netdiag.config import Configuration, Facts
-from netdiag.deployment.model.platform import PlatformOptions
+from netdiag.deployment.model.deployment import PlatformOptions
 from netdiag.errors import UsageError
 from netdiag.findings import Severity
 from netdiag.io.files import SHARED, config_candidates, read_config

@@ -200,7 +200,7 @@ def carry_out(files: HelperFiles, options: HelperOptions, output: HelperOutput, 
         stdin=files.stdin,
         terminal=options.terminal,
     )
-    listener.detail(f"a helper container of {options.image} looks, on the engine at {address.url}")
+    listener.detail(f"a helper container of {options.image} runs on the engine at {address.url}")
     receiver = _Receiver(files.results, output, listener)
     status = have_carried_out(Setting(address=address, helper=helper), order, receiver.take)
     return None if receiver.failed else status

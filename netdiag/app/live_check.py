@@ -15,10 +15,10 @@ from netdiag.app.reports import distinct, interrupted, merged, too_large, unread
 from netdiag.app.rerun import sudo_line, via_line
 from netdiag.app.suppression import Part, suppressed_report
 from netdiag.compose.project import Project
-from netdiag.deployment.causes import causes_of
-from netdiag.deployment.model.contact import Address, Answered
+from netdiag.deployment.model.causes import causes_of
 from netdiag.deployment.model.deployment import Deployment, Relay
 from netdiag.deployment.model.vantage import Vantage, VantageKind, bootstraps, own_addresses
+from netdiag.deployment.model.verdict import Address, Answered
 from netdiag.deployment.observation.live_view import LiveView, combined, secured_ports
 from netdiag.deployment.observation.observed_relays import observed_relays
 from netdiag.deployment.observation.recording import (
@@ -376,7 +376,9 @@ def _declared(files: ProjectFiles, settings: Settings) -> _Declared:
         project, host_addresses=settings.host_addresses, facts=settings.facts, read=reader.read_mounted
     )
     predicted_refusals = startup_errors(check_deployment(deployment))
-    return _Declared(project=project, predicted_refusals=predicted_refusals, relays=deployment.relays, sources=reader.sources())
+    return _Declared(
+        project=project, predicted_refusals=predicted_refusals, relays=deployment.relays, sources=reader.sources()
+    )
 
 
 def _section(seen: "Live") -> Input:
@@ -404,7 +406,8 @@ def _without_cells(item: Input, seen: "Live", declared: _Declared | None) -> Loo
         declared=None
         if declared is None
         else DeclaredServices(
-            services=declared_services(declared.project, deployment.name), predicted_refusals=declared.predicted_refusals
+            services=declared_services(declared.project, deployment.name),
+            predicted_refusals=declared.predicted_refusals,
         ),
         sources=_texts(declared.sources) if declared else {},
     )

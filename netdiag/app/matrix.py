@@ -6,12 +6,10 @@ A check of files, which observes nothing, does without this module and all that 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.vantage import Vantage
-from netdiag.deployment.model.verdict import Cell
-from netdiag.deployment.observation.identification import identified
-from netdiag.deployment.observation.live_view import SeenName
+from netdiag.deployment.model.verdict import Address, Cell
+from netdiag.deployment.observation.live_view import SeenName, identified
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.render.report import Matrix
 

@@ -13,9 +13,8 @@ from netdiag.deployment.observation.recording import masked, masked_text
 from netdiag.errors import UsageError
 from netdiag.io.files.playbooks import find, read_bundle, shipped, text_of, write_bundle
 from netdiag.playbook.bundle import Recorded, recorded, to_json
-from netdiag.playbook.document import ACTIONS, Conclusion, Item, Outcome, Playbook, Step
+from netdiag.playbook.document import ACTIONS, Conclusion, Item, Outcome, Playbook, Recognised, Step, recognised
 from netdiag.playbook.load import GIVEN, load
-from netdiag.playbook.recognise import Recognised, recognised
 from netdiag.playbook.runner import End, Perform, Reached, Run, Taken, run, variables_of
 from netdiag.render.playbooks import ConclusionView, PlaybookView, RunView, StepView, SymptomView, diagnosis_markdown
 from netdiag.values import dataclass
@@ -66,17 +65,17 @@ def step_view(taken: Taken) -> StepView:
     """A step that is over."""
     outcome = taken.outcome
     if outcome is None:
-        state, told = "passed over", taken.passed_over
+        state, result = "skipped", taken.skipped
     elif outcome.looked:
-        state, told = "looked", _counted(outcome)
+        state, result = "done", _counted(outcome)
     else:
-        state, told = "could not look", masked_text(outcome.why_not)
+        state, result = "failed", masked_text(outcome.why_not)
     return StepView(
         id=taken.step.id,
         title=taken.step.title,
         action=taken.step.action.value,
         state=state,
-        told=told,
+        result=result,
         fix="" if outcome is None else outcome.fix,
         seconds=0.0 if outcome is None else round(outcome.seconds, 3),
         notes=() if outcome is None else outcome.notes,
@@ -100,11 +99,11 @@ def _summary(run: Run) -> str:
     match run.end:
         case End.CAUSE:
             return run.reached[0].cause
-        case End.NOTHING_WRONG:
-            return "nothing wrong was found: every step looked, and none of the causes applies"
-        case End.COULD_NOT_LOOK:
+        case End.NO_CAUSE:
+            return "netdiag found no cause: every step ran, and none of the known causes applies"
+        case End.INCOMPLETE:
             first = next((each.outcome for each in run.taken if each.outcome and not each.outcome.looked), None)
-            return f"no cause was found, but not every step could look: {first.why_not if first else ''}"
+            return f"netdiag found no cause, but could not run every step: {first.why_not if first else ''}"
 
 
 def _reached(one: Reached) -> ConclusionView:

@@ -15,9 +15,8 @@ from typing import Self, assert_never
 from netdiag.app.check import Check
 from netdiag.app.configuration import CheckOptions, LiveOptions
 from netdiag.app.progress import Listener
-from netdiag.deployment.model.cause import Cause
-from netdiag.deployment.model.contact import Address, Contact, Failed, Unknown
-from netdiag.deployment.model.verdict import Cell, Verdict
+from netdiag.deployment.model.causes import Cause
+from netdiag.deployment.model.verdict import Address, Cell, Contact, Failed, Unknown, Verdict
 from netdiag.deployment.observation.probe import Step as ProbeStep
 from netdiag.deployment.prediction.mesh import Edge, edge_outcome, is_cut
 from netdiag.errors import InputError, NetdiagError, internal_error
@@ -75,7 +74,7 @@ def edge_item(edge: Edge) -> Item:
         "target": edge.target,
         "address": str(edge.address),
         "worth": "unknown" if cut is None else "cut" if cut else "ok",
-        "reason": "" if contact is None else _told(edge_outcome(edge, contact), contact),
+        "reason": "" if contact is None else _with_reason(edge_outcome(edge, contact), contact),
     }
     return Item(of="edges", fields=_cut(fields))
 
@@ -157,7 +156,7 @@ def _endpoints(verdict: Verdict) -> str:
     return ", ".join(f"{each.endpoint.address} {each.outcome}" for each in verdict.endpoints)
 
 
-def _told(word: str, contact: Contact) -> str:
+def _with_reason(word: str, contact: Contact) -> str:
     because = contact.because
     return f"{word}: {because}" if because else word
 
@@ -230,7 +229,7 @@ class Actions:
         options = CheckOptions(files=files, read=read, matrix=False, isolated=True, ignore_comments=False)
         check = Check(options, self._listener)
         if not check.targets:
-            return Outcome(notes=("no compose file is here, and none was named",))
+            return Outcome(notes=("no Compose file in this folder: name one",))
         return _of_report(check.run().report)
 
     def _matrix(self, arguments: Mapping[str, str]) -> Outcome:
@@ -255,7 +254,7 @@ class Actions:
 
     def _probe(self, arguments: Mapping[str, str]) -> Outcome:
         from netdiag.app.probe import ProbeOptions, probe
-        from netdiag.deployment.model.contact import parse_bootstraps
+        from netdiag.deployment.model.verdict import parse_bootstraps
 
         options = ProbeOptions(
             bootstraps=parse_bootstraps(arguments["bootstrap"]),
@@ -275,7 +274,7 @@ class Actions:
 
     def _trace(self, arguments: Mapping[str, str]) -> Outcome:
         from netdiag.app.trace import TraceOptions, trace
-        from netdiag.deployment.model.contact import parse_address
+        from netdiag.deployment.model.verdict import parse_address
 
         destination = parse_address(arguments["to"])
         source = arguments.get("from") or _HOST

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from netdiag.app.progress import SILENT, Listener
-from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.verdict import Address
 from netdiag.deployment.observation.probe import ProbeReport
 from netdiag.errors import InputError
 from netdiag.io.extras import require_live

@@ -145,7 +145,7 @@ class _Trial:
             return False
         outside = next((edit.path for edit in finding.edits if not self.may_write(edit.path)), None)
         if outside is not None:
-            self._give_up(finding, f"{outside} lies outside of the project")
+            self._give_up(finding, f"{outside} is outside of the project")
         return outside is None
 
     def _helps(self, group: Sequence[Finding]) -> bool:

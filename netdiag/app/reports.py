@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 
 from netdiag.deployment.clients import client_addresses, client_vantages
-from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.vantage import Vantage, VantageKind, bootstraps, vantages
-from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.model.verdict import Address, Cell
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.errors import NetdiagError
 from netdiag.findings import Finding

@@ -136,7 +136,7 @@ def _asked(comment: Comment) -> Iterable[Ignore]:
         else ""
     )
     for word in re.finditer(r"[^\s,]+", match["rules"]):
-        rules, problem = _known(word[0])
+        rules, problem = _rules_named(word[0])
         start = match.start("rules") + word.start()
         yield Ignore(
             pattern=word[0],
@@ -160,7 +160,7 @@ def _scope(verb: str, comment: Comment) -> Scope | None:
             return None
 
 
-def _known(pattern: str) -> tuple[frozenset[str], str]:
+def _rules_named(pattern: str) -> tuple[frozenset[str], str]:
     try:
         return expanded(pattern), ""
     except UnknownRule as error:

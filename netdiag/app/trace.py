@@ -1,8 +1,8 @@
 """Trace a connection through namespaces, bridges, NAT and packet filters, and on demand prove it with a real one."""
 
 from netdiag.app.progress import SILENT, Listener
-from netdiag.deployment.model.cause import Cause
-from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.causes import Cause
+from netdiag.deployment.model.verdict import Address
 from netdiag.io.network.failed_connections import explain_proof
 from netdiag.io.network.name_service import read_hosts_file
 from netdiag.io.topology import read_topology

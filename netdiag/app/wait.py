@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from netdiag.app.check import targets_of
 from netdiag.app.configuration import CheckOptions
 from netdiag.app.progress import SILENT, Listener
-from netdiag.deployment.model.contact import Address, Ambiguous, Answered, Contact, Failed, Unknown
 from netdiag.deployment.model.vantage import VantageKind, bootstraps
-from netdiag.deployment.model.verdict import Verdict, Word
-from netdiag.deployment.observation.identification import identified
+from netdiag.deployment.model.verdict import Address, Ambiguous, Answered, Contact, Failed, Unknown, Verdict, Word
+from netdiag.deployment.observation.live_view import identified
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.engine.container import Container, Status
 from netdiag.errors import InputError, UsageError

@@ -169,9 +169,9 @@ def _refuse_follow(
     if report is not None and not once:
         raise UsageError("--follow writes a --report only with --once", hint="add --once")
     if force:
-        raise UsageError("--force and --follow exclude each other", hint="leave one of them out")
+        raise UsageError("--force and --follow exclude each other", hint="use only one of them")
     if live:
-        raise UsageError("--live and --follow exclude each other", hint="leave one of them out")
+        raise UsageError("--live and --follow exclude each other", hint="use only one of them")
 
 
 class _BatchLines:

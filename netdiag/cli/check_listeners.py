@@ -1,6 +1,5 @@
 """`netdiag check-listeners`: options in, report out, files repaired if asked."""
 
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,11 +9,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from netdiag.cli.command import ClientProperties, console_of, refuse, words
+from netdiag.cli.command import (
+    EnvFiles,
+    LiveClientProperties,
+    Profiles,
+    ProjectChain,
+    ProjectDirectory,
+    ProjectName,
+    console_of,
+    read_options,
+    refuse,
+    words,
+)
 from netdiag.cli.console import Console, is_terminal, report_error, say, write_bytes, write_text
 from netdiag.cli.exit_status import ExitStatus, status_of
 from netdiag.cli.outputs import Format, Output, outputs_of, write_outputs
-from netdiag.deployment.model.platform import Firewall, Generation, HostKind, PlatformOptions, generation_of
+from netdiag.deployment.model.deployment import Firewall, Generation, HostKind, PlatformOptions, generation_of
 from netdiag.errors import NetdiagError
 from netdiag.findings import Severity
 from netdiag.kafka.security import WARN_DAYS
@@ -78,18 +88,9 @@ def check_listeners(
             help="Compose files or folders, each a project; - is standard input. Default: the file that Compose finds.",
         ),
     ] = None,
-    chain: Annotated[
-        list[str] | None,
-        Option(
-            "--file", "-f", metavar="FILE", help="A file of the project; repeatable, later files override earlier ones."
-        ),
-    ] = None,
-    project_directory: Annotated[
-        str | None, Option("--project-directory", metavar="DIR", help="The folder for relative paths and .env.")
-    ] = None,
-    project_name: Annotated[
-        str | None, Option("--project-name", "-p", metavar="NAME", help="The name of the project.")
-    ] = None,
+    chain: ProjectChain = None,
+    project_directory: ProjectDirectory = None,
+    project_name: ProjectName = None,
     format: Annotated[
         list[Format] | None,
         Option("--format", help="Output format; repeatable, each with its own --output.", show_default="text"),
@@ -151,14 +152,8 @@ def check_listeners(
         ),
     ] = None,
     matrix: Annotated[bool, Option("--matrix/--no-matrix", help="Show from where each address works.")] = True,
-    env_file: Annotated[
-        list[str] | None,
-        Option("--env-file", metavar="FILE", help="Read variables from this file instead of .env; repeatable."),
-    ] = None,
-    profile: Annotated[
-        list[str] | None,
-        Option("--profile", metavar="NAME", help="Include services of this profile, * for all; repeatable."),
-    ] = None,
+    env_file: EnvFiles = None,
+    profile: Profiles = None,
     docker_host_ip: Annotated[
         list[str] | None, Option("--docker-host-ip", metavar="IP", help="An address of the docker host; repeatable.")
     ] = None,
@@ -211,7 +206,7 @@ def check_listeners(
         int,
         Option("--repeat", metavar="N", min=1, max=100, help="With --live: look N times, to see what fails sometimes."),
     ] = 1,
-    client_properties: ClientProperties = None,
+    client_properties: LiveClientProperties = None,
     warn_days: Annotated[
         int | None,
         Option(
@@ -266,20 +261,13 @@ def check_listeners(
     )
     # Here and below, not above: help loads nothing that checks.
     from netdiag.app.configuration import CheckOptions, LiveOptions
-    from netdiag.io.files.projects import ReadOptions
 
     proxy = None if userland_proxy is None else userland_proxy is OnOff.ON
     request = _Request(
         check=CheckOptions(
             files=tuple(files or ()),
             project_files=tuple(chain or ()),
-            read=ReadOptions(
-                environ=os.environ,
-                env_files=tuple(env_file or ()),
-                project_directory=project_directory,
-                project_name=project_name,
-                profiles=tuple(profile) if profile else None,
-            ),
+            read=read_options(directory=project_directory, name=project_name, env_files=env_file, profiles=profile),
             host_addresses=tuple(docker_host_ip or ()),
             resolves=_resolves(assume_resolves or ()),
             engine=PlatformOptions(

@@ -3,6 +3,7 @@
 Options that several commands have are declared here once.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
@@ -93,6 +94,7 @@ def _common_options(verbose: Verbose = False, debug: Debug = False, colour: Colo
 if TYPE_CHECKING:
     from netdiag.app.captures import CaptureQuery
     from netdiag.app.progress import Listener
+    from netdiag.io.files.projects import ReadOptions
 
 T = TypeVar("T")
 
@@ -103,11 +105,33 @@ NoEngine = Annotated[bool, Option("--no-engine", help="Do not ask the engine: re
 FailOn = Annotated[Severity, Option("--fail-on", help="Exit with 1 for findings of this severity or higher.")]
 ClientProperties = Annotated[
     str | None,
+    Option("--client-properties", metavar="FILE", help="Connect with the TLS and SASL settings of this client."),
+]
+LiveClientProperties = Annotated[
+    str | None,
     Option(
         "--client-properties",
         metavar="FILE",
         help="With --live: connect with the TLS and SASL settings of this client.",
     ),
+]
+ProjectChain = Annotated[
+    list[str] | None,
+    Option(
+        "--file", "-f", metavar="FILE", help="A file of the project; repeatable, later files override earlier ones."
+    ),
+]
+ProjectDirectory = Annotated[
+    str | None, Option("--project-directory", metavar="DIR", help="The folder for relative paths and .env.")
+]
+ProjectName = Annotated[str | None, Option("--project-name", "-p", metavar="NAME", help="The name of the project.")]
+EnvFiles = Annotated[
+    list[str] | None,
+    Option("--env-file", metavar="FILE", help="Read variables from this file instead of .env; repeatable."),
+]
+Profiles = Annotated[
+    list[str] | None,
+    Option("--profile", metavar="NAME", help="Include services of this profile, * for all; repeatable."),
 ]
 Since = Annotated[
     str | None,
@@ -148,6 +172,25 @@ def words(given: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(word.strip() for item in given or () for word in item.split(",") if word.strip())
 
 
+def read_options(
+    *,
+    directory: str | None,
+    name: str | None,
+    env_files: Sequence[str] | None,
+    profiles: Sequence[str] | None,
+) -> "ReadOptions":
+    """How the options of commands that read Compose files say to read them."""
+    from netdiag.io.files.projects import ReadOptions
+
+    return ReadOptions(
+        environ=os.environ,
+        env_files=tuple(env_files or ()),
+        project_directory=directory,
+        project_name=name,
+        profiles=tuple(profiles) if profiles else None,
+    )
+
+
 def capture_query(
     files: Sequence[str],
     *,
@@ -165,12 +208,13 @@ def capture_query(
 ) -> "CaptureQuery":
     """What the options of commands that read captures ask for; with --live the engine is asked for names."""
     from netdiag.app.captures import CaptureQuery, live_names, time_span
-    from netdiag.traffic.native import NO_NAMES, ReadOptions
+    from netdiag.traffic.native import NO_NAMES
+    from netdiag.traffic.native import ReadOptions as RowOptions
 
     if not live and (host or project):
         raise UsageError("--host and --project require --live", hint="add --live")
     since_ns, until_ns = time_span(since, until)
-    rows = ReadOptions(
+    rows = RowOptions(
         clients=frozenset(clients or ()),
         brokers=frozenset(brokers or ()),
         topics=frozenset(topics or ()),

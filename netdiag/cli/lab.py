@@ -67,7 +67,7 @@ def _up(lab: Lab, console: Console) -> ExitStatus:
     commands = (
         ("netdiag topology", "how everything is connected"),
         (f"netdiag trace netns:{here} 10.123.0.12:9092", "the path of a packet, hop by hop"),
-        (f"ip netns exec {here} ip address", "look at it yourself"),
+        (f"ip netns exec {here} ip address", "look around"),
         (again, "remove all of it"),
     )
     write_text(invitation_text(commands, console.screen))

@@ -22,13 +22,12 @@ from netdiag.app.playbook import (
     symptom_view,
 )
 from netdiag.app.playbook import diagnose as diagnose_lines
-from netdiag.cli.command import ClientProperties, EngineHost, console_of
+from netdiag.cli.command import EngineHost, LiveClientProperties, console_of
 from netdiag.cli.console import Console, say, write_text
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.errors import InputError, UsageError
 from netdiag.io.files import read_file, read_stdin
-from netdiag.playbook.document import Playbook
-from netdiag.playbook.recognise import Recognised
+from netdiag.playbook.document import Playbook, Recognised
 from netdiag.playbook.runner import End, Run, Taken
 from netdiag.render.playbooks import (
     diagnosis_html,
@@ -87,7 +86,7 @@ def diagnose(
     form: _Form = DiagnosisFormat.TEXT,
     host: EngineHost = None,
     timeout: _Timeout = 4.0,
-    client_properties: ClientProperties = None,
+    client_properties: LiveClientProperties = None,
     bundle: _Bundle = None,
 ) -> ExitStatus:
     """Recognise the symptom in log lines, and find its cause in Compose files or, with --live, in what runs."""
@@ -130,7 +129,7 @@ def playbook(
     form: _Form = DiagnosisFormat.TEXT,
     host: EngineHost = None,
     timeout: _Timeout = 4.0,
-    client_properties: ClientProperties = None,
+    client_properties: LiveClientProperties = None,
     bundle: _Bundle = None,
     replay: Annotated[
         str | None,
@@ -175,7 +174,7 @@ def status_of(runs: Sequence[Run]) -> ExitStatus:
     """A cause is a finding; where none was found, not having looked outweighs that nothing is wrong."""
     if any(made.end is End.CAUSE for made in runs):
         return ExitStatus.FINDINGS
-    if any(made.end is End.COULD_NOT_LOOK for made in runs):
+    if any(made.end is End.INCOMPLETE for made in runs):
         return ExitStatus.COULD_NOT_LOOK
     return ExitStatus.CLEAN
 
@@ -221,7 +220,7 @@ def _save(path: str, found: Sequence[Recognised], runs: Sequence[tuple[Run, str]
 
 def _required(name: str | None) -> str:
     if name is None:
-        raise UsageError("no playbook is given", hint="netdiag playbook list shows the names")
+        raise UsageError("no playbook: name one, or --bundle FILE", hint="netdiag playbook list shows the names")
     return name
 
 
@@ -239,7 +238,7 @@ def _log_lines(words: list[str]) -> list[str]:
     """The lines that were pasted, or are in the files that were named, or on standard input."""
     if not words:
         if sys.stdin is None or sys.stdin.isatty():
-            raise UsageError("no log lines are given", hint="give a line in quotes, a file, or pipe a log in")
+            raise UsageError("no log lines to read", hint="pass a line in quotes or a file, or pipe a log in")
         words = ["-"]
     found: list[str] = []
     for word in words:
@@ -251,6 +250,6 @@ def _log_lines(words: list[str]) -> list[str]:
             try:
                 found += read_file(word, limit=_LARGEST).decode("utf-8", "replace").splitlines()
             except InputError as error:
-                hint = "give a file, or a line of a log in quotes"
+                hint = "pass a file, or a log line in quotes"
                 raise InputError(error.message, where=error.where, hint=hint) from error
     return found

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from netdiag.cli.command import EngineHost, console_of, parsed
+from netdiag.cli.command import ClientProperties, EngineHost, console_of, parsed
 from netdiag.cli.console import write_text
 from netdiag.cli.exit_status import ExitStatus
 
@@ -34,14 +34,7 @@ def probe(
     group: Annotated[
         str, Option("--group", metavar="NAME", help="Ask for the coordinator of this consumer group.")
     ] = "netdiag",
-    client_properties: Annotated[
-        str | None,
-        Option(
-            "--client-properties",
-            metavar="FILE",
-            help="Connect with the TLS and SASL settings of this client. Default: PLAINTEXT.",
-        ),
-    ] = None,
+    client_properties: ClientProperties = None,
     matrix: Annotated[
         bool, Option("--matrix", help="Then try the same addresses from the docker host and every container.")
     ] = False,
@@ -54,7 +47,7 @@ def probe(
     """
     from netdiag.app.probe import ProbeOptions
     from netdiag.app.probe import probe as probe_brokers
-    from netdiag.deployment.model.contact import parse_bootstraps
+    from netdiag.deployment.model.verdict import parse_bootstraps
     from netdiag.render.probe import probe_document, probe_text
 
     console = console_of(context)

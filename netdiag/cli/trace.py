@@ -47,7 +47,7 @@ def trace(
     """
     from netdiag.app.trace import TraceOptions
     from netdiag.app.trace import trace as trace_connection
-    from netdiag.deployment.model.contact import parse_address
+    from netdiag.deployment.model.verdict import parse_address
     from netdiag.render.topology.trace import trace_document, trace_text
 
     console = console_of(context)

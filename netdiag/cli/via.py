@@ -60,7 +60,7 @@ class ViaCommand(Command):
 
 
 def _via() -> TyperOption:
-    told = "Look from a helper container on the engine's machine: works remotely, and without rights here."
+    told = "Run in a helper container on the engine's machine: works remotely, and without root here."
     return TyperOption(param_decls=["--via"], type=str, metavar=CONTAINER, help=told)
 
 
@@ -209,7 +209,7 @@ def _for_diagnose(files: "HelperFiles", params: Mapping[str, Any]) -> None:
     lines = tuple(params.get("lines") or ())
     if "-" in lines or not lines:
         if not lines and (sys.stdin is None or sys.stdin.isatty()):
-            raise UsageError("no log lines are given", hint="give a line in quotes, a file, or pipe a log in")
+            raise UsageError("no log lines to read", hint="pass a line in quotes or a file, or pipe a log in")
         files.read_stdin(_LARGEST_LOG)
     for word in lines:
         if word != "-" and " " not in word.strip():

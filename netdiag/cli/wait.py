@@ -1,11 +1,22 @@
 """`netdiag wait`: for scripts, which go on once the clients of a Compose file can work."""
 
-import os
 from typing import Annotated
 
 from typer import Argument, Context, Option
 
-from netdiag.cli.command import EngineHost, console_of, parsed, words
+from netdiag.cli.command import (
+    ClientProperties,
+    EngineHost,
+    EnvFiles,
+    Profiles,
+    ProjectChain,
+    ProjectDirectory,
+    ProjectName,
+    console_of,
+    parsed,
+    read_options,
+    words,
+)
 from netdiag.cli.console import write_text
 from netdiag.cli.exit_status import ExitStatus
 
@@ -15,18 +26,9 @@ def wait(
     file: Annotated[
         str | None, Argument(metavar="FILE", help="The compose file or folder. Default: the file that Compose finds.")
     ] = None,
-    chain: Annotated[
-        list[str] | None,
-        Option(
-            "--file", "-f", metavar="FILE", help="A file of the project; repeatable, later files override earlier ones."
-        ),
-    ] = None,
-    project_directory: Annotated[
-        str | None, Option("--project-directory", metavar="DIR", help="The folder for relative paths and .env.")
-    ] = None,
-    project_name: Annotated[
-        str | None, Option("--project-name", "-p", metavar="NAME", help="The name of the project.")
-    ] = None,
+    chain: ProjectChain = None,
+    project_directory: ProjectDirectory = None,
+    project_name: ProjectName = None,
     timeout: Annotated[
         float, Option("--timeout", metavar="SECONDS", min=0.1, max=86400, help="How long to wait.")
     ] = 60.0,
@@ -38,19 +40,10 @@ def wait(
         str | None,
         Option("--bootstrap", metavar="HOST:PORT", help="Also wait until this works from the docker host; commas."),
     ] = None,
-    env_file: Annotated[
-        list[str] | None,
-        Option("--env-file", metavar="FILE", help="Read variables from this file instead of .env; repeatable."),
-    ] = None,
-    profile: Annotated[
-        list[str] | None,
-        Option("--profile", metavar="NAME", help="Include services of this profile, * for all; repeatable."),
-    ] = None,
+    env_file: EnvFiles = None,
+    profile: Profiles = None,
     host: EngineHost = None,
-    client_properties: Annotated[
-        str | None,
-        Option("--client-properties", metavar="FILE", help="Connect with the TLS and SASL settings of this client."),
-    ] = None,
+    client_properties: ClientProperties = None,
 ) -> ExitStatus:
     """Wait until every client that a Compose file declares can work.
 
@@ -62,17 +55,10 @@ def wait(
     from netdiag.app.configuration import CheckOptions
     from netdiag.app.wait import WaitOptions
     from netdiag.app.wait import wait as wait_for_clients
-    from netdiag.deployment.model.contact import parse_bootstraps
-    from netdiag.io.files.projects import ReadOptions
+    from netdiag.deployment.model.verdict import parse_bootstraps
 
     console = console_of(context)
-    read = ReadOptions(
-        environ=os.environ,
-        env_files=tuple(env_file or ()),
-        project_directory=project_directory,
-        project_name=project_name,
-        profiles=tuple(profile) if profile else None,
-    )
+    read = read_options(directory=project_directory, name=project_name, env_files=env_file, profiles=profile)
     result = wait_for_clients(
         WaitOptions(
             check=CheckOptions(files=(file,) if file else (), project_files=tuple(chain or ()), read=read),

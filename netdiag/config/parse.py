@@ -202,7 +202,7 @@ class _Reader:
             if key not in keys:
                 self._fail(here, f"unknown key {_shown(written)}{_suggestion(key, keys)}")
             if key in found:
-                self._fail(here, f"{key} is given twice")
+                self._fail(here, f"{key} is set twice")
             found[key] = (here, item)
         return found
 

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 
-from netdiag.deployment.model.contact import Address, Failed, Unknown
 from netdiag.deployment.model.deployment import (
     BootstrapAddress,
     Broker,
@@ -20,6 +19,7 @@ from netdiag.deployment.model.deployment import (
     State,
 )
 from netdiag.deployment.model.vantage import Vantage, container_vantage
+from netdiag.deployment.model.verdict import Address, Failed, Unknown
 from netdiag.deployment.prediction.client_namespace import (
     HOST_ALIASES,
     MemberAddress,

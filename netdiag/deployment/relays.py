@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from netdiag.deployment.clients import accepting_listener
-from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode, Relay, RelayTarget
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import EndpointOutcome, Verdict, Word
+from netdiag.deployment.model.verdict import Address, EndpointOutcome, Verdict, Word
 from netdiag.deployment.prediction.listener_access import advertised_of
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.deployment.prediction.sockets import Accepted

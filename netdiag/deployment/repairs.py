@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import Self
 
 from netdiag.deployment.clients import Attempt, usable_address
-from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import (
     Broker,
     DeclaredValue,
@@ -21,6 +20,7 @@ from netdiag.deployment.model.deployment import (
     PublishedPort,
     Relay,
 )
+from netdiag.deployment.model.verdict import Address
 from netdiag.deployment.prediction.listener_access import is_host_address, listener_of, published_for
 from netdiag.findings import Applicability, Edit
 from netdiag.kafka.broker_config import Mode

@@ -6,9 +6,9 @@ Everything else on the engine is its surroundings: it explains who holds a port 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from netdiag.deployment.model.contact import Answered
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.model.vantage import broker_vantage
+from netdiag.deployment.model.verdict import Answered
 from netdiag.deployment.prediction.client_namespace import MemberAddress, resolve
 from netdiag.deployment.prediction.cluster import cluster_of, quorum_members
 from netdiag.deployment.sources.engine import NO_NETWORKS, from_engine, runs_kafka

@@ -86,7 +86,7 @@ def _joined(said: _Said, project: str | None, inventory: Inventory | None) -> To
     read = inventory or _read()
     where = _docker_host(kernel, read)
     if where is None:
-        return _elsewhere(said, "the network namespace of its docker host cannot be told from here", project, read)
+        return _elsewhere(said, "netdiag cannot tell the network namespace of its docker host from here", project, read)
     proxied = _has_proxies(read, where, said.containers)
     return join(
         read,
@@ -174,7 +174,7 @@ def _deployment(
     said: _Said, project: str | None, *, addresses: tuple[str, ...] = (), proxied: bool | None = None
 ) -> "Deployment":
     # Loading these takes longer than reading the kernel of a machine without an engine.
-    from netdiag.deployment.model.platform import Platform
+    from netdiag.deployment.model.deployment import Platform
     from netdiag.deployment.scope import scope_of
     from netdiag.deployment.sources.engine import from_engine
 

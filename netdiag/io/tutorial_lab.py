@@ -112,7 +112,7 @@ class StateFile:
         try:
             return _state(json.loads(data))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            hint = "look at what it names with `ip netns`, then delete it"
+            hint = "check the namespaces in it with `ip netns`, then delete it"
             raise NetdiagError("not the state of a lab", where=str(self.path), hint=hint) from error
 
     def write(self, state: State) -> None:
@@ -272,9 +272,9 @@ def name_it(fresh: Fresh, name: str, mark: str) -> None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
     except FileExistsError as error:
-        hint = f"look who made it; `ip netns delete {name}` removes it"
+        hint = f"find out who created it; `ip netns delete {name}` removes it"
         raise InputError(
-            "a namespace of that name is there, which is none of this lab's", where=name, hint=hint
+            "a namespace with that name exists, which this lab did not create", where=name, hint=hint
         ) from error
     with open(descriptor, "wb") as file:
         file.write(mark.encode())
@@ -388,7 +388,7 @@ class Builder:
                 self._do(action)
             except NetlinkError as error:
                 if error.code == _NOT_SUPPORTED:
-                    raise CannotShow("this kernel has no such devices") from error
+                    raise CannotShow("this kernel does not support these devices") from error
                 if error.code == 1:
                     raise MissingRight(f"changing a network namespace needs {RIGHTS}") from error
                 reason = os.strerror(error.code or 0)
@@ -422,7 +422,7 @@ class Builder:
     def _make_space(self, space: str) -> None:
         state, name = self._state, namespace_name(self._state.lab, space)
         if look(name, None, state.mark) is not Found.NOTHING:
-            hint = f"look who made it; `ip netns delete {name}` removes it"
+            hint = f"find out who created it; `ip netns delete {name}` removes it"
             raise NetdiagError("a namespace of that name is there already", where=name, hint=hint)
         fresh = fresh_namespace(state.mark)
         try:

@@ -134,7 +134,7 @@ def _truststore(values: dict[str, str]) -> Store | None:
         return None
     password = values.get("ssl.truststore.password")
     if kind is StoreType.PEM and password is not None:
-        raise InputError("ssl.truststore.password cannot be given for PEM")
+        raise InputError("ssl.truststore.password cannot be set for PEM")
     return Store(type=kind, location=location or None, certificates=certificates, password=password)
 
 
@@ -150,7 +150,7 @@ def _keystore(values: dict[str, str]) -> Store | None:
         return None
     password, key_password = values.get("ssl.keystore.password"), values.get("ssl.key.password")
     if kind is StoreType.PEM and password is not None:
-        raise InputError("ssl.keystore.password cannot be given for PEM", hint="give ssl.key.password")
+        raise InputError("ssl.keystore.password cannot be set for PEM", hint="set ssl.key.password")
     if kind is not StoreType.PEM and password is None:
         raise InputError("ssl.keystore.location needs ssl.keystore.password")
     return Store(

@@ -165,7 +165,7 @@ class Conversation:
         self._must_have_started()
         if self._outcome is None:
             pending = len(self._frames.pending)
-            come = f", {pending} bytes of it came" if pending else ""
+            come = f", {pending} bytes of it arrived" if pending else ""
             self._break_off(f"no answer to {self._waiting_for} in time{come}", FailureKind.NO_ANSWER)
         return self._told()
 
@@ -333,7 +333,7 @@ class Conversation:
         detail = {
             OtherProtocol.ECHO: "it sends back what it is sent",
             OtherProtocol.ZOOKEEPER: "it answers as ZooKeeper does",
-        }.get(protocol, "it sends what looks like a frame and answers no request")
+        }.get(protocol, "it sends data that looks like a frame, but answers no request")
         self._break_off(detail, FailureKind.NOT_KAFKA, speaks=protocol.value)
 
     def _impossible_size(self, error: FrameError) -> None:

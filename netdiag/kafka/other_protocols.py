@@ -134,12 +134,12 @@ class FourLetterWord:
         elif len(self._data) >= _LARGEST or not _may_be_ours(self._data):
             self.outcome = NotAlive(said="something other than ZooKeeper answers")
         elif b"Node count:" in self._data:
-            self.outcome = _told(self._data)
+            self.outcome = _zookeeper(self._data)
 
     def closed(self) -> None:
         """The server ended the connection."""
         if self.outcome is None and self._data.startswith(_VERSION):
-            self.outcome = _told(self._data)
+            self.outcome = _zookeeper(self._data)
         elif self.outcome is None:
             said = "it closed without an answer" if not self._data else "it closed within its answer"
             self.outcome = NotAlive(said=said, closed=not self._data)
@@ -185,7 +185,7 @@ def _may_be_ours(data: bytes) -> bool:
     return any(data[: len(start)] == start[: len(data)] for start in starts)
 
 
-def _told(data: bytes) -> Alive:
+def _zookeeper(data: bytes) -> Alive:
     lines = data.decode("utf-8", errors="replace").splitlines()
     mode = next((line.partition(":")[2].strip()[:20] for line in lines if line.startswith("Mode:")), "")
     version = lines[0].partition(":")[2].strip().partition(",")[0].partition("-")[0][:20]

@@ -76,7 +76,7 @@ class Scram:
         if not nonce.startswith(self._nonce) or nonce == self._nonce:
             raise ScramError("its nonce does not continue ours")
         if not salt:
-            raise ScramError("it gives no salt")
+            raise ScramError("it sends no salt")
         if not FEWEST_ITERATIONS <= iterations <= MOST_ITERATIONS:
             raise ScramError(f"it requires {iterations} iterations")
         salted = hashlib.pbkdf2_hmac(self._hash, self._password.encode(), salt, iterations)

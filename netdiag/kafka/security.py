@@ -223,15 +223,15 @@ def _anchor(chain: Sequence[Certificate], anchored: TrustAnchor) -> list[Fault]:
     unknown, incomplete = CertificateFault.UNKNOWN_AUTHORITY, CertificateFault.INCOMPLETE_CHAIN
     match anchored:
         case TrustAnchor.SELF_SIGNED:
-            detail = f'"{chain[0].subject}" is self-signed, and is not among the authorities given'
+            detail = f'"{chain[0].subject}" is self-signed, and is not among the trusted authorities'
             return [Fault(fault=CertificateFault.SELF_SIGNED, detail=detail, refused=True)]
         case TrustAnchor.UNKNOWN_ROOT:
-            detail = f'"{last.subject}" is not among the authorities given'
+            detail = f'"{last.subject}" is not among the trusted authorities'
             return [Fault(fault=unknown, detail=detail, refused=True)]
         case TrustAnchor.MISSING_ISSUER:
             issuer = last.issuer
             return [
-                Fault(fault=unknown, detail=f'"{issuer}" is not among the authorities given', refused=True),
+                Fault(fault=unknown, detail=f'"{issuer}" is not among the trusted authorities', refused=True),
                 Fault(fault=incomplete, detail=f'the certificate of "{issuer}" is not sent', refused=True),
             ]
         case TrustAnchor.NOT_ASKED if len(chain) == 1 and chain[0].subject == chain[0].issuer:

@@ -12,8 +12,7 @@ from typing import Any
 from netdiag import __version__
 from netdiag.deployment.observation.recording import masked, masked_text
 from netdiag.errors import InputError
-from netdiag.playbook.document import Item, Outcome
-from netdiag.playbook.recognise import Recognised
+from netdiag.playbook.document import Item, Outcome, Recognised
 from netdiag.playbook.runner import Run
 from netdiag.values import dataclass
 

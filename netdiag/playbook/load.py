@@ -143,7 +143,7 @@ def _playbook(name: str, place: Field) -> Playbook:
             f"is {version.text()[:20]}, but this netdiag reads version {VERSION}", hint="use a newer netdiag"
         )
     if not _NAME.fullmatch(name):
-        place.refuse("must be in a file whose name has only lower-case letters, digits and hyphens")
+        place.refuse("must be in a file whose name contains only lower-case letters, digits and hyphens")
     top = place.mapping(_TOP, ("title", "means", "symptoms", "steps", "conclusions"))
     symptoms = top["symptoms"].all(_symptom)
     holes = frozenset(hole for symptom in symptoms for hole in symptom.line.holes)
@@ -167,7 +167,7 @@ def _symptom(place: Field) -> Symptom:
     pattern = _pattern(said["line"])
     example = said["example"].text()
     if match(pattern, example) is None:
-        said["example"].refuse("does not match 'line'", hint="give a log line that it matches")
+        said["example"].refuse("does not match 'line'", hint="add a log line that it matches")
     often = said["often"].number(1, 1000) if "often" in said else 1
     return Symptom(who=said["who"].text(), line=pattern, example=example, often=often)
 

@@ -25,18 +25,18 @@ class End(StrEnum):
     """How a run ended."""
 
     CAUSE = "cause"
-    NOTHING_WRONG = "nothing wrong"
-    COULD_NOT_LOOK = "could not look"
+    NO_CAUSE = "no cause"
+    INCOMPLETE = "incomplete"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """A step as it was taken; `passed_over` is why it was not ("" where it was), and then there is no outcome."""
+    """A step as it was taken; `skipped` is why it was not ("" where it was), and then there is no outcome."""
 
     step: Step
     arguments: Mapping[str, str]
     outcome: Outcome | None = None
-    passed_over: str = ""
+    skipped: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ def filled(text: str, variables: Mapping[str, str]) -> str:
     return _REFERENCE.sub(lambda found: variables.get(found[1], ""), text)
 
 
-def _told(text: str, variables: Mapping[str, str]) -> str:
+def _filled_in(text: str, variables: Mapping[str, str]) -> str:
     """A sentence with its variables filled in; one that is not set stands there in capitals, as in a usage line."""
     return _REFERENCE.sub(lambda found: variables.get(found[1]) or found[1].upper(), text)
 
@@ -127,14 +127,14 @@ def _take(
 ) -> Taken:
     arguments = {name: filled(value, variables) for name, value in step.arguments.items()}
     if step.when is not None and evidence(step.when, seen) is None:
-        return Taken(step=step, arguments=arguments, passed_over="not needed after the earlier steps")
+        return Taken(step=step, arguments=arguments, skipped="not needed after the earlier steps")
     empty = [name for name, argument in ACTIONS[step.action].arguments.items() if argument.required]
     untold = [name for name in empty if not arguments.get(name)]
     if untold:
-        return Taken(step=step, arguments=arguments, passed_over=f"variable '{untold[0]}' is not set")
+        return Taken(step=step, arguments=arguments, skipped=f"variable '{untold[0]}' is not set")
     spared = [name for name, argument in ACTIONS[step.action].arguments.items() if argument.spares]
     if any(arguments.get(name) for name in spared):
-        return Taken(step=step, arguments=arguments, passed_over="a file is given instead")
+        return Taken(step=step, arguments=arguments, skipped="a file replaces it")
     if ACTIONS[step.action].live and not live:
         return Taken(step=step, arguments=arguments, outcome=Outcome(why_not=NOT_LIVE, fix=WITH_LIVE))
     return Taken(step=step, arguments=arguments, outcome=perform(step, arguments))
@@ -147,8 +147,8 @@ def _reached(playbook: Playbook, variables: Mapping[str, str], seen: Mapping[str
         if things is None:
             continue
         cause, repair = _own_texts(things) or (
-            _told(conclusion.cause, variables),
-            _told(conclusion.repair, variables),
+            _filled_in(conclusion.cause, variables),
+            _filled_in(conclusion.repair, variables),
         )
         found.append(
             Reached(
@@ -181,4 +181,4 @@ def _end(reached: tuple[Reached, ...], taken: list[Taken]) -> End:
     if reached:
         return End.CAUSE
     looked = [each.outcome.looked for each in taken if each.outcome is not None]
-    return End.NOTHING_WRONG if looked and all(looked) else End.COULD_NOT_LOOK
+    return End.NO_CAUSE if looked and all(looked) else End.INCOMPLETE

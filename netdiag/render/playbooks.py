@@ -16,7 +16,7 @@ from netdiag.render.formats.markdown import escaped
 from netdiag.render.screen import Line, Run, Screen, Style, hanging, paint
 from netdiag.values import dataclass
 
-_STEP_STYLES = {"looked": Style.GOOD, "could not look": Style.HALF, "passed over": Style.DIM}
+_STEP_STYLES = {"done": Style.GOOD, "failed": Style.HALF, "skipped": Style.DIM}
 FORMAT = "netdiag-diagnosis"
 VERSION = 1
 _STYLE = """
@@ -70,13 +70,13 @@ class SymptomView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepView:
-    """A step of a run. `state` is "looked", "could not look" or "passed over"; `told`: what was seen, or why not."""
+    """A step of a run. `state` is "done", "failed" or "skipped"; `result` is what was seen, or why not."""
 
     id: str
     title: str
     action: str
     state: str
-    told: str
+    result: str
     fix: str = ""
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ class StepView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
-    """A run that is over; `end` is "cause", "nothing wrong" or "could not look", `summary` that in a sentence."""
+    """A run that is over; `end` is "cause", "no cause" or "incomplete", `summary` that in a sentence."""
 
     playbook: str
     title: str
@@ -135,9 +135,9 @@ def recognised_text(symptoms: Sequence[SymptomView], screen: Screen) -> str:
 def step_text(step: StepView, screen: Screen) -> str:
     """A step that is over."""
     head = (
-        Run(f"{step.state:<14}  ", _STEP_STYLES[step.state]),
+        Run(f"{step.state:<7}  ", _STEP_STYLES[step.state]),
         screen.run(step.title),
-        screen.run(f"  {step.told}" if step.told else "", Style.DIM),
+        screen.run(f"  {step.result}" if step.result else "", Style.DIM),
     )
     lines: list[Line] = [head]
     if step.fix:
@@ -223,7 +223,7 @@ def _symptom_markdown(one: SymptomView) -> str:
 def _run_markdown(run: RunView) -> str:
     parts = [f"### {_markdown(run.title)}", f"**{_markdown(run.summary)}**"]
     parts += [_conclusion_markdown(one) for one in run.reached]
-    rows = [f"| {_markdown(step.state)} | {_markdown(step.title)} | {_markdown(step.told)} |" for step in run.steps]
+    rows = [f"| {_markdown(step.state)} | {_markdown(step.title)} | {_markdown(step.result)} |" for step in run.steps]
     parts.append("\n".join(["| | Step | What it saw |", "|---|---|---|", *rows]))
     return "\n\n".join(parts)
 
@@ -258,7 +258,7 @@ def _run_html(run: RunView) -> str:
 
 
 def _step_html(step: StepView) -> str:
-    return f"<tr><td>{_html(step.state)}<td>{_html(step.title)}<td>{_html(step.told)}</tr>"
+    return f"<tr><td>{_html(step.state)}<td>{_html(step.title)}<td>{_html(step.result)}</tr>"
 
 
 def _conclusion_html(one: ConclusionView) -> str:

@@ -7,8 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from netdiag import __version__
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Unknown
-from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Word
+from netdiag.deployment.model.verdict import (
+    Address,
+    Answered,
+    Cell,
+    Contact,
+    EndpointOutcome,
+    Failed,
+    NodeEndpoint,
+    Unknown,
+    Word,
+)
 from netdiag.deployment.observation.probe import (
     AddressReport,
     BootstrapReport,

@@ -22,7 +22,7 @@ from netdiag.render.wording import plural
 from netdiag.values import dataclass
 
 if TYPE_CHECKING:
-    from netdiag.deployment.model.cause import Explanation
+    from netdiag.deployment.model.causes import Explanation
     from netdiag.deployment.model.vantage import Vantage
     from netdiag.deployment.model.verdict import Cell
     from netdiag.deployment.observation.live_view import SecuredPort

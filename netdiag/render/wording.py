@@ -10,7 +10,7 @@ from netdiag.patterns import regex
 
 if TYPE_CHECKING:
     # Not loaded to draw a topology.
-    from netdiag.deployment.model.contact import Address
+    from netdiag.deployment.model.verdict import Address
 
 _NUMBERED = regex(r"(?P<head>.*?)(?P<number>\d+)(?P<tail>\D*)", re.DOTALL)
 

@@ -12,7 +12,7 @@ _MOST_NAMES = 8
 _WRONG_VALUES = frozenset({"schema", "volume", "port", "extra-host", "environment"})
 
 
-def told(project: Project, rule: str, codes: frozenset[str], *, hint: str) -> Iterator[Finding]:
+def from_problems(project: Project, rule: str, codes: frozenset[str], *, hint: str) -> Iterator[Finding]:
     """One finding for every problem of these kinds: an error if Compose refuses the project, otherwise a note."""
     yield from findings(project, rule, (problem for problem in project.problems if problem.code in codes), hint)
 

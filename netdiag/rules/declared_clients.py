@@ -8,10 +8,9 @@ An address with a port that no broker here has belongs to another project.
 from collections.abc import Iterator
 
 from netdiag.config import ClientAddress
-from netdiag.deployment.model.contact import Address, Answered, Failed
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import EndpointOutcome, Word
+from netdiag.deployment.model.verdict import Address, Answered, EndpointOutcome, Failed, Word
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, bracketed, is_loopback
@@ -33,10 +32,10 @@ def check_clients(deployment: Deployment) -> Iterator[Finding]:
     ):
         named = frozenset(client.host for client in clients)
         for client in clients:
-            yield from _fates(deployment, vantage, who, client, named)
+            yield from _client_failures(deployment, vantage, who, client, named)
 
 
-def _fates(
+def _client_failures(
     deployment: Deployment, vantage: Vantage, who: str, client: ClientAddress, named: frozenset[str]
 ) -> Iterator[Finding]:
     address = Address(host=client.host, port=client.port)

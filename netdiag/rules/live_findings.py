@@ -6,12 +6,10 @@ matters if a client gets the address from a broker, or if the address is meant f
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from netdiag.deployment.causes import repair, why
-from netdiag.deployment.model.cause import Cause
-from netdiag.deployment.model.contact import Address, Answered, Failed, Reason
+from netdiag.deployment.model.causes import Cause, repair, why
 from netdiag.deployment.model.deployment import Broker, Deployment, KafkaClient, Member, NetworkMode
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Word
+from netdiag.deployment.model.verdict import Address, Answered, Cell, EndpointOutcome, Failed, Reason, Word
 from netdiag.deployment.observation.live_view import LiveView, SecuredPort
 from netdiag.deployment.relays import relay_traps
 from netdiag.deployment.sources.declared_services import DeclaredService, PredictedRefusal
@@ -109,7 +107,7 @@ def _is_further(cell: Cell, failed: Failed) -> bool:
     return isinstance(contact, Answered)
 
 
-def told(rule: str, severity: Severity, block: Blocked, *, words: str) -> Finding:
+def blocked_finding(rule: str, severity: Severity, block: Blocked, *, words: str) -> Finding:
     """The finding; in its message, `words` says what the address does."""
     broker, listener = block.whose.broker.name, block.whose.listener
     return Finding(

@@ -101,7 +101,7 @@ def links_without_end(index: JoinIndex) -> Iterator[Unmatched]:
             because = "its peer is in a namespace that is not visible from here"
         elif index.ends.get(end) != at:
             other = index.link_name(end)
-            because = f"its peer, {other}, does not point back: one of them changed during the inspection"
+            because = f"its peer, {other}, does not point back: one of them changed while netdiag read them"
         else:
             continue
         yield Unmatched(subject=index.link_name(at), because=because, link=at)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.model.contact import Address, parse_address, parse_bootstraps
+from netdiag.deployment.model.verdict import Address, parse_address, parse_bootstraps
 from netdiag.errors import UsageError
 
 

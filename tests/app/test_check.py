@@ -9,8 +9,8 @@ import pytest
 from netdiag.app.check import check
 from netdiag.app.configuration import CheckOptions
 from netdiag.app.reports import merged
-from netdiag.deployment.model.contact import Mechanism
-from netdiag.deployment.model.platform import Firewall, Generation, HostKind, Platform, PlatformOptions
+from netdiag.deployment.model.deployment import Firewall, Generation, HostKind, Platform, PlatformOptions
+from netdiag.deployment.model.verdict import Mechanism
 from netdiag.errors import InputError
 from netdiag.io.files.projects import ProjectReader, ReadOptions
 from netdiag.render.report import Input, Report

@@ -26,7 +26,7 @@ def test_files(tmp_path: Path) -> None:
 
 def test_the_files_of_this_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert look(ActionName.LINT, Subject()).notes == ("no compose file is here, and none was named",)
+    assert look(ActionName.LINT, Subject()).notes == ("no Compose file in this folder: name one",)
     (tmp_path / "compose.yml").write_text(BROKEN)
     assert [item.fields["rule"] for item in look(ActionName.LINT, Subject()).items] == [
         "listener-bound-to-foreign-address"

@@ -117,7 +117,7 @@ def test_a_capture_of_somebody_else_s(tmp_path: "Path") -> None:
     with Actions(Subject(), SILENT) as actions:
         made = run(book, {"capture": path}, actions.perform, live=False)
     taken = {each.step.id: each for each in made.taken}
-    assert taken["wire"].passed_over == "a file is given instead"
+    assert taken["wire"].skipped == "a file replaces it"
     seen = taken["seen"].outcome
     assert seen is not None
     (traffic,) = [item.fields for item in seen.items if item.of == "traffic"]

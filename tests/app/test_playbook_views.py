@@ -1,8 +1,7 @@
 """What is shown of a run: a sentence for its end, a few things for evidence."""
 
 from netdiag.app.playbook import playbook_view, run_view, step_view, symptom_view
-from netdiag.playbook.document import Item, Outcome
-from netdiag.playbook.recognise import recognised
+from netdiag.playbook.document import Item, Outcome, recognised
 from netdiag.playbook.runner import Taken, run
 from tests.playbook.examples import playbook
 
@@ -16,12 +15,12 @@ def test_a_cause() -> None:
     view = run_view(made)
     assert (view.end, view.summary) == ("cause", "k refuses")
     assert view.reached[0].evidence == ("C at k:9092: bootstrap: refused",) * 5 + ("and 4 more",)
-    assert (view.steps[0].state, view.steps[0].told, view.steps[0].seconds) == ("looked", "9 cells", 1.235)
+    assert (view.steps[0].state, view.steps[0].result, view.steps[0].seconds) == ("done", "9 cells", 1.235)
 
 
 def test_the_other_ends() -> None:
     book = playbook()
-    assert run_view(run(book, {}, lambda step, arguments: Outcome(), live=True)).end == "nothing wrong"
+    assert run_view(run(book, {}, lambda step, arguments: Outcome(), live=True)).end == "no cause"
     view = run_view(run(book, {}, lambda step, arguments: Outcome(), live=False))
     assert view.end == "could not look"
     assert view.summary.endswith("needs --live")
@@ -30,8 +29,8 @@ def test_the_other_ends() -> None:
 
 def test_steps_and_playbooks_and_lines() -> None:
     book = playbook()
-    assert step_view(Taken(step=book.steps[0], arguments={}, passed_over="no use")).state == "passed over"
-    assert step_view(Taken(step=book.steps[0], arguments={}, outcome=Outcome())).told == "nothing amiss"
+    assert step_view(Taken(step=book.steps[0], arguments={}, skipped="no use")).state == "skipped"
+    assert step_view(Taken(step=book.steps[0], arguments={}, outcome=Outcome())).result == "nothing amiss"
     assert playbook_view(book).steps[1] == ("what runs", "matrix", True)
     (one,) = recognised([" cannot connect to a:1 "], [book])
     assert symptom_view(one).line == "cannot connect to a:1"

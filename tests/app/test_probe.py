@@ -1,7 +1,7 @@
 """Which addresses the matrix of a probe has: those named, and those that are advertised."""
 
 from netdiag.app.probe import named_and_advertised
-from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.verdict import Address
 from netdiag.io.network.probe import Question, probe
 from netdiag.linux.netns import OwnNamespace
 from tests.io.network.hostile import ScriptedBroker, serving

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from netdiag.app.live_check import judged, record, replayed
-from netdiag.deployment.model.contact import Address, Answered, Failed, NodeEndpoint, Reason
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import Cell, judge
+from netdiag.deployment.model.verdict import Address, Answered, Cell, Failed, NodeEndpoint, Reason, judge
 from netdiag.deployment.observation.recording import Failure, Look, seen_cells
 from netdiag.engine.container import parse_container, parse_network
 from netdiag.errors import InputError

@@ -103,7 +103,7 @@ def test_a_safe_repair_may_bring_to_light_what_was_hidden() -> None:
 def test_files_outside_are_not_touched() -> None:
     result = made(b"a", writable=False)
     assert result.changed == {}
-    assert [reason for _, reason in result.refused] == ["f lies outside of the project"]
+    assert [reason for _, reason in result.refused] == ["f is outside of the project"]
 
 
 def test_what_never_ends_is_bounded() -> None:

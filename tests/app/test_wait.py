@@ -9,8 +9,7 @@ import pytest
 
 from netdiag.app.configuration import CheckOptions
 from netdiag.app.wait import WaitOptions, WaitResult, wait
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason
-from netdiag.deployment.model.verdict import Cell, judge
+from netdiag.deployment.model.verdict import Address, Answered, Cell, Contact, Failed, NodeEndpoint, Reason, judge
 from netdiag.deployment.observation.live_view import (
     LiveVantage,
     SeenName,

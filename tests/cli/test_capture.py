@@ -115,9 +115,9 @@ def test_bad_interfaces_filters_and_places_are_one_line(pair: Pair, tmp_path: Pa
     for words, status, said in (
         (["--from", near, "--filter", "", "-i", "nope0"], 3, "has no interface 'nope0'"),
         (["--from", near, "--filter", "tcp prt 1"], 3, "--filter: "),
-        (["--from", "netns:absent", "--filter", ""], 3, "there is none of that name"),
+        (["--from", "netns:absent", "--filter", ""], 3, "no namespace has that name"),
         (["--from", near, "--filter", "", "-o", "absent/x.pcapng"], 3, "absent"),
-        (["--from", near, "--filter", "", "--rotate", "1MB", "-o", "absent/"], 3, "absent/: there is no such folder"),
+        (["--from", near, "--filter", "", "--rotate", "1MB", "-o", "absent/"], 3, "absent/: the folder does not exist"),
         (["--from", near], 2, "the ports of the brokers are unknown"),
         (["--from", "container:\x1b[31mx", "--host", "unix:///absent.sock", "--port", "1"], 3, "absent.sock"),
     ):

@@ -63,7 +63,7 @@ def test_lines_that_are_no_symptom(form: str, tmp_path: Path) -> None:
 def test_what_is_no_log(tmp_path: Path) -> None:
     missing = netdiag("diagnose", "no-such-file", cwd=tmp_path)
     assert missing.returncode == 3
-    assert b"give a file, or a line of a log in quotes" in missing.stderr
+    assert b"pass a file, or a log line in quotes" in missing.stderr
     binary = netdiag("diagnose", "-", cwd=tmp_path, stdin=bytes(range(256)) * 100)
     assert binary.returncode == 4
 

@@ -115,8 +115,8 @@ def test_what_cannot_be_is_refused_before_spark_starts(tmp_path: Path) -> None:
         (("--follow", folder, folder, *out), 2, "--follow takes one folder"),
         (("--follow", str(path), *out), 3, "is not a folder"),
         (("--follow", folder), 2, "add --out DIR"),
-        (("--follow", folder, "--force", *out), 2, "leave one of them out"),
-        (("--follow", folder, "--live", *out), 2, "leave one of them out"),
+        (("--follow", folder, "--force", *out), 2, "use only one of them"),
+        (("--follow", folder, "--live", *out), 2, "use only one of them"),
     ):
         done = run(*arguments)
         assert (done.exit_code, said in done.stderr) == (status, True), (arguments, done.output)

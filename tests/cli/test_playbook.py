@@ -72,8 +72,8 @@ def test_a_bundle_is_judged_alike_elsewhere(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["run"], b"no playbook is given"),
-        (["show"], b"no playbook is given"),
+        (["run"], b"no playbook: name one, or --bundle FILE"),
+        (["show"], b"no playbook: name one, or --bundle FILE"),
         (["list", "x"], b"playbook list takes no name"),
         (["run", "cannot-bind", "--var", "x"], b"'x' is not NAME=VALUE"),
         (["run", "cannot-bind", "--var", "x=1"], b"playbook cannot-bind has no variable 'x'"),

@@ -99,7 +99,7 @@ def test_a_project_on_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_terminal_gives_no_log(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(UsageError, match="no log lines are given"):
+    with pytest.raises(UsageError, match="no log lines to read"):
         along("diagnose", lines=[], live=True)
 
 

@@ -164,7 +164,7 @@ def test_a_table_of_another_file() -> None:
 REFUSED = [
     ('\nselct = ["x"]', "netdiag.toml:2: unknown key 'selct'; did you mean \"select\"?", True),
     ('qqq = ["x"]', f"netdiag.toml:1: unknown key 'qqq'; there are {', '.join(KEYS)}", True),
-    ('host-clients = []\nhost_clients = ["a:1"]', "netdiag.toml:2: host-clients is given twice", False),
+    ('host-clients = []\nhost_clients = ["a:1"]', "netdiag.toml:2: host-clients is set twice", False),
     ('select = [\n"kraft-",\n"nonsense"]', "netdiag.toml:3: no rule is called 'nonsense'", False),
     ('ignore = "kraft-"', "netdiag.toml:1: ignore must be a list of strings", True),
     ("ignore = [1]", "netdiag.toml:1: ignore must be a list of strings", True),

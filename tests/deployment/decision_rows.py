@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from netdiag.deployment.model.contact import Address, Failed, Unknown
-from netdiag.deployment.model.deployment import Deployment, Member, State
-from netdiag.deployment.model.platform import Firewall, HostInput, HostKind, Platform
+from netdiag.deployment.model.deployment import Deployment, Firewall, HostInput, HostKind, Member, Platform, State
+from netdiag.deployment.model.verdict import Address, Failed, Unknown
 from netdiag.deployment.prediction.client_namespace import member_at
 from netdiag.deployment.prediction.reachability import predict
 from tests.deployment.worlds import LAN_ADDRESS, at, broker, world

@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 
 from netdiag.config import Facts
-from netdiag.deployment.model.contact import Failed, Mechanism, unresolved
-from netdiag.deployment.model.deployment import Deployment, State
-from netdiag.deployment.model.platform import HostKind, Platform
+from netdiag.deployment.model.deployment import Deployment, HostKind, Platform, State
 from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.model.verdict import Failed, Mechanism, unresolved
 from netdiag.deployment.prediction.client_namespace import (
     Family,
     HostAddress,

@@ -1,7 +1,7 @@
 """What a broker would answer: its cluster, and whether it has heard of it."""
 
-from netdiag.deployment.model.contact import Unknown
 from netdiag.deployment.model.vantage import broker_vantage
+from netdiag.deployment.model.verdict import Unknown
 from netdiag.deployment.prediction.cluster import advertised_host, cluster_of, is_informed, named_brokers, reaches
 from tests.deployment.stacks import deployment_of, five_brokers
 

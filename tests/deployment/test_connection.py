@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.model.contact import Failed, Reason, Unknown
-from netdiag.deployment.model.deployment import Deployment
-from netdiag.deployment.model.platform import Generation, Platform
+from netdiag.deployment.model.deployment import Deployment, Generation, Platform
 from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.model.verdict import Failed, Reason, Unknown
 from netdiag.deployment.prediction.client_namespace import (
     Family,
     HostAddress,

@@ -3,8 +3,8 @@
 import re
 from itertools import product
 
-from netdiag.deployment.model.contact import Mechanism
-from netdiag.deployment.model.platform import Generation, Platform
+from netdiag.deployment.model.deployment import Generation, Platform
+from netdiag.deployment.model.verdict import Mechanism
 from tests.deployment.decision_rows import ROWS, answer
 from tests.each import each
 from tests.house.tree import ROOT

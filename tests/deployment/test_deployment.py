@@ -2,10 +2,9 @@
 
 import pytest
 
-from netdiag.deployment.model.contact import Address
-from netdiag.deployment.model.deployment import PublishedPort
-from netdiag.deployment.model.platform import Generation, generation_of
+from netdiag.deployment.model.deployment import Generation, PublishedPort, generation_of
 from netdiag.deployment.model.vantage import DOCKER_HOST, bootstraps, vantages
+from netdiag.deployment.model.verdict import Address
 from netdiag.findings import ContainerLocation, FileLocation
 from tests.deployment.stacks import deployment_of, five_brokers
 

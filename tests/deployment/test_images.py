@@ -5,9 +5,9 @@ import pytest
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.config import ExternalNetwork, Facts
-from netdiag.deployment.model.contact import Unknown
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.model.verdict import Unknown
 from netdiag.deployment.prediction.client_namespace import Undeclared, resolve
 from netdiag.deployment.sources.compose import from_compose, runs_kafka
 from netdiag.deployment.sources.images import BuildStage, image_behind, read_dockerfile, with_images

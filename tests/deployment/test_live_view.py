@@ -7,9 +7,18 @@ import pytest
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.deployment.model.vantage import VantageKind, vantages
-from netdiag.deployment.model.verdict import Cell, judge
+from netdiag.deployment.model.verdict import (
+    Address,
+    Answered,
+    Cell,
+    Contact,
+    Failed,
+    NodeEndpoint,
+    Reason,
+    Unknown,
+    judge,
+)
 from netdiag.deployment.observation.live_view import (
     SecuredPort,
     StoppedContainer,

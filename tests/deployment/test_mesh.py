@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Mechanism, Reason, Unknown
+from netdiag.deployment.model.verdict import Address, Answered, Contact, Failed, Mechanism, Reason, Unknown
 from netdiag.deployment.prediction.mesh import (
     Edge,
     EdgeKind,

@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.model.contact import Address, Answered, NodeEndpoint
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import Cell, Verdict, Word
+from netdiag.deployment.model.verdict import Address, Answered, Cell, NodeEndpoint, Verdict, Word
 from netdiag.deployment.observation.observed_relays import observed_relays
 from netdiag.linux.sockets import Peer
 from tests.deployment.stacks import deployment_of

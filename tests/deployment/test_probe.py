@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
-from netdiag.deployment.model.verdict import judge
+from netdiag.deployment.model.verdict import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown, judge
 from netdiag.deployment.observation.probe import (
     AddressReport,
     BootstrapReport,

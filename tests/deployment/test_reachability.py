@@ -2,8 +2,8 @@
 
 import pytest
 
-from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.model.verdict import Address
 from netdiag.deployment.prediction.reachability import predict
 from tests.deployment.stacks import deployment_of, five_brokers
 from tests.each import each

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from netdiag.deployment.model.contact import Address, Answered, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import Cell, judge
+from netdiag.deployment.model.verdict import Address, Answered, Cell, Failed, NodeEndpoint, Reason, Unknown, judge
 from netdiag.deployment.observation.recording import (
     FORMAT,
     HIDDEN,

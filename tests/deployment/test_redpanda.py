@@ -3,9 +3,9 @@
 import pytest
 
 from netdiag.compose.positions import Source, literal
-from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.vantage import vantages
+from netdiag.deployment.model.verdict import Address
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.deployment.sources.redpanda import container_flags, read_redpanda_yaml, settings_of_set_option
 from netdiag.findings import Edit, FileLocation

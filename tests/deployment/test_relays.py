@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import Deployment, Relay, RelayTarget, State
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import Verdict
+from netdiag.deployment.model.verdict import Address, Verdict
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.deployment.relays import relay_traps
 from netdiag.findings import ContainerLocation

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.model.contact import Answered, NodeEndpoint
+from netdiag.deployment.model.verdict import Answered, NodeEndpoint
 from netdiag.deployment.prediction.cluster import cluster_of
 from netdiag.deployment.scope import one_of_each_network, projects_of, scope_of, scopes_of
 from netdiag.deployment.sources.engine import from_engine

@@ -4,12 +4,22 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.vantage import Vantage, VantageKind, broker_vantage, container_vantage
-from netdiag.deployment.model.verdict import Cell, Verdict, Word, judge
-from netdiag.deployment.observation.identification import identified
-from netdiag.deployment.observation.live_view import SeenName
+from netdiag.deployment.model.verdict import (
+    Address,
+    Answered,
+    Cell,
+    Contact,
+    Failed,
+    NodeEndpoint,
+    Reason,
+    Unknown,
+    Verdict,
+    Word,
+    judge,
+)
+from netdiag.deployment.observation.live_view import SeenName, identified
 from netdiag.deployment.prediction.client_namespace import client_namespace
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.deployment.prediction.shared_names import NamedContact, met_by_name

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.model.contact import Failed, Unknown
 from netdiag.deployment.model.deployment import Deployment, State
+from netdiag.deployment.model.verdict import Failed, Unknown
 from netdiag.deployment.prediction.client_namespace import Family
 from netdiag.deployment.prediction.sockets import (
     Accepted,

@@ -6,9 +6,9 @@ from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.compose.project import Service
 from netdiag.compose.values import no_files
-from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.model.vantage import bootstraps, vantages
+from netdiag.deployment.model.verdict import Address
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.startup import Line, command_lines, mounted_file, read_properties

@@ -4,17 +4,19 @@ import re
 
 import pytest
 
-from netdiag.deployment.model.contact import (
+from netdiag.deployment.model.verdict import (
     Address,
     Answered,
+    Cell,
     Contact,
     Failed,
     Mechanism,
     NodeEndpoint,
     Reason,
     Unknown,
+    Verdict,
+    judge,
 )
-from netdiag.deployment.model.verdict import Cell, Verdict, judge
 
 
 @pytest.mark.parametrize(("host", "text"), [("kafka", "kafka:1"), ("::1", "[::1]:1"), ("10.0.0.1", "10.0.0.1:1")])

@@ -1,8 +1,7 @@
 """A small world for rows of the decision table: brokers on every kind of network, and where to stand in it."""
 
 from netdiag.config import Facts
-from netdiag.deployment.model.deployment import Deployment
-from netdiag.deployment.model.platform import Platform
+from netdiag.deployment.model.deployment import Deployment, Platform
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.sources.compose import from_compose
 from tests.deployment.stacks import project_of

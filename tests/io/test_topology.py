@@ -196,7 +196,7 @@ def test_an_engine_on_this_kernel_whose_namespace_nobody_can_tell(
 ) -> None:
     monkeypatch.setattr(netdiag.io.topology, "locate", lambda *_: SameKernel(docker_host=None))
     topology = looked(tmp_path, answers(), inventory=here())
-    assert "the network namespace of its docker host cannot be told from here" in topology.engine
+    assert "netdiag cannot tell the network namespace of its docker host from here" in topology.engine
     assert (topology.host, [place.name for place in topology.places]) == ("", ["host"])
     assert all(not place.containers for place in topology.places)
 

@@ -342,7 +342,7 @@ def test_an_echo_is_told_apart() -> None:
         (
             (Sends(data=b"\x00\x00"), FallsSilent()),
             FailureKind.NO_ANSWER,
-            "no answer to ApiVersions in time, 2 bytes of it came",
+            "no answer to ApiVersions in time, 2 bytes of it arrived",
         ),
         (
             (Answers(body={"error_code": 42}),),

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from netdiag.deployment.prediction.mesh import Edge, Mesh, is_cut, mesh_edges
 from netdiag.io.engine.live_deployment import read_live
-from netdiag.io.network.observation import Look, observe_mesh
+from netdiag.io.network.observation import observe
 from tests.lab.errors import LabError
 from tests.lab.image_set import CP_KAFKA, CP_ZOOKEEPER
 from tests.lab.lab import Lab
@@ -84,15 +84,11 @@ class Cluster:
         """Where it is on the one network."""
         return next(iter(self.stack.state(service).networks.values()))
 
-    def edges(self) -> tuple[Look, tuple[Edge, ...]]:
-        """What netdiag would look at now."""
-        live = read_live(host=self.lab.engine.docker_host, project=self.stack.project)
-        edges = mesh_edges(live.deployment.with_down(live.stopped))
-        return Look(vantages=live.vantages, edges=edges, timeout=PATIENCE), edges
-
     def mesh(self) -> Mesh:
         """What netdiag sees now."""
-        return observe_mesh(self.edges()[0])
+        live = read_live(host=self.lab.engine.docker_host, project=self.stack.project)
+        edges = mesh_edges(live.deployment.with_down(live.stopped))
+        return observe(live.vantages, (), edges=edges, timeout=PATIENCE).mesh
 
     def oracle(self, ways: Sequence[tuple[Way, str]]) -> dict[Way, bool]:
         """Whether somebody answers, for each way and the host that stands for its target."""
@@ -272,9 +268,8 @@ def running(lab: Lab, folder: Path) -> Iterator[Cluster]:
 
 def differences(cluster: Cluster, faults: Sequence[Injected]) -> tuple[int, list[str]]:
     """How many ways were compared, and where netdiag, the rules that were injected and plain sockets do not agree."""
-    looking, edges = cluster.edges()
-    mesh = observe_mesh(looking)
-    hosts = {way(edge): edge.address.host for edge in edges}
+    mesh = cluster.mesh()
+    hosts = {way(edge): edge.address.host for edge in mesh.edges}
     answered = cluster.oracle(list(hosts.items()))
     gone = {fault.at[0] for fault in faults if fault.name.startswith("stopped")}
     wanted = {one for one in cluster.ways if one[1] not in gone}

@@ -9,7 +9,7 @@ from netdiag.rules.declared import DECLARED
 from tests.house.tree import ROOT
 from tests.live.client_cases import CLIENT_CASES, ENGINE_CASES, Ask, ClientCase
 from tests.live.examples import compose_of
-from tests.live.print_cases import PrintCase, predicting, of_examples, of_mutants
+from tests.live.print_cases import PrintCase, of_examples, of_mutants, predicting
 from tests.live.topology_cases import CASES as TOPOLOGY_CASES
 
 PAGE = ROOT / "docs" / "proofs.md"

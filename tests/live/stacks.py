@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from netdiag.config import Facts
-from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.vantage import bootstraps
-from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.model.verdict import Address, Cell
 from netdiag.deployment.observation.observed_relays import observed_relays
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.io.engine.live_deployment import Live, OtherVantages, read_live

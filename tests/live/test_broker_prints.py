@@ -11,7 +11,7 @@ import pytest
 from tests.figures import Report
 from tests.lab.lab import Lab
 from tests.live.examples import compose_of, is_alone_on_the_host
-from tests.live.print_cases import PrintCase, predicting, of_examples, of_mutants
+from tests.live.print_cases import PrintCase, of_examples, of_mutants, predicting
 from tests.live.proofs import NOT_PRINTED
 from tests.live.side_by_side import SideBySide
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from netdiag.deployment.model.contact import Address, Answered
 from netdiag.deployment.model.deployment import State
+from netdiag.deployment.model.verdict import Address, Answered
 from netdiag.engine.container import Status
 from netdiag.findings import TopologyLocation
 from netdiag.io.kernel.netns import open_namespace

@@ -24,7 +24,7 @@ print(AdminClient({"bootstrap.servers": "localhost:9092"}).list_topics(timeout=2
 """
 _LOOK = """
 import json, sys
-from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.verdict import Address
 from netdiag.io.engine.live_deployment import read_live
 from netdiag.io.network.observation import observe
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from netdiag.io.files.playbooks import shipped
-from netdiag.playbook.recognise import recognised
+from netdiag.playbook.document import recognised
 from tests.cli.shell import process
 from tests.figures import Report
 from tests.lab.lab import Lab
@@ -87,7 +87,7 @@ def _proved(
         client = client_of(stack, folder, nowhere)
         for book, _ in meant(folder, name):
             found = ran(stack, book, nowhere, *client)
-            assert found["end"] == "nothing wrong", found
+            assert found["end"] == "no cause", found
     label = f"{folder[:3]} {name}" if folder != OWN else name
     figure(f"playbooks proven on {label}", len(meant(folder, name)))
     figure(f"slowest of them to its cause without captures, {label}", round(slowest, 1), "s")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.model.contact import Address, parse_address
+from netdiag.deployment.model.verdict import Address, parse_address
 from netdiag.io.engine.live_deployment import read_peers
 from tests.figures import Report
 from tests.lab.image_set import APACHE_3, CLIENT

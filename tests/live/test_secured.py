@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.verdict import Address
 from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.io.engine.live_deployment import read_live
 from netdiag.io.network.client_identity import read_client

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from netdiag.deployment.model.cause import Cause, Certainty
-from netdiag.deployment.model.contact import Address, Failed, Mechanism
+from netdiag.deployment.model.causes import Cause, Certainty
 from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.model.verdict import Address, Failed, Mechanism
 from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.io.network.failed_connections import Unexplained, explain
 from netdiag.io.network.observation import observe

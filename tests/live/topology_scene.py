@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from netdiag.deployment.model.platform import Platform
+from netdiag.deployment.model.deployment import Platform
 from netdiag.deployment.sources.engine import from_engine
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status
 from netdiag.findings import Finding

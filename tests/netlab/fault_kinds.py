@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from netdiag.deployment.model.contact import Mechanism
+from netdiag.deployment.model.verdict import Mechanism
 from netdiag.engine.container import PortBinding, Status
 from tests.netlab.faults_world import Faulty
 

@@ -1,6 +1,6 @@
 """Faults to inject into a docker host in miniature: what is done, who then dials what, and what the cause is."""
 
-from netdiag.deployment.model.contact import Mechanism
+from netdiag.deployment.model.verdict import Mechanism
 from tests.netlab.fault_kinds import (
     Fault,
     both,

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from netdiag.deployment.model.contact import Address, Contact
+from netdiag.deployment.model.verdict import Address, Contact
 from netdiag.deployment.observation.live_view import netns_vantage
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status
 from netdiag.io.kernel.inventory import read_inventory

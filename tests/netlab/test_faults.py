@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.model.cause import Cause, Certainty
-from netdiag.deployment.model.contact import Answered, Mechanism
+from netdiag.deployment.model.causes import Cause, Certainty
+from netdiag.deployment.model.verdict import Answered, Mechanism
 from netdiag.io.network.failed_connections import find_deciding_rule
 from netdiag.topology.causes.failed_connection import FailedConnection
 from netdiag.topology.causes.find_causes import find_causes

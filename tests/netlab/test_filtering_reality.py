@@ -46,7 +46,9 @@ def test_what_is_predicted_comes_true_at_length(kind: str, figure: Report) -> No
 
 def _report(tally: Tally, kind: str, figure: Report) -> None:
     total = tally.agreed + len(tally.wrong)
-    figure(f"{kind}: connections as predicted", f"{tally.agreed} of {total}, {tally.unknown} not predicted, {tally.ways}")
+    figure(
+        f"{kind}: connections as predicted", f"{tally.agreed} of {total}, {tally.unknown} not predicted, {tally.ways}"
+    )
     figure(f"{kind}: dropped where the rules that count it were predicted", tally.counted)
     assert not tally.wrong, "\n".join(tally.wrong)
     assert tally.unknown * 5 <= total + tally.unknown

@@ -7,8 +7,7 @@ import pytest
 
 from netdiag.errors import InputError
 from netdiag.playbook.bundle import from_json, recorded, to_json
-from netdiag.playbook.document import Item, Outcome
-from netdiag.playbook.recognise import recognised
+from netdiag.playbook.document import Item, Outcome, recognised
 from netdiag.playbook.runner import run
 from tests.playbook.examples import TEXT, playbook
 

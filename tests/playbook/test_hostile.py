@@ -13,9 +13,8 @@ from netdiag.cli.playbook import DiagnosisFormat, document
 from netdiag.errors import NetdiagError
 from netdiag.io.files.playbooks import read_bundle, shipped, text_of
 from netdiag.playbook.bundle import recorded, to_json
-from netdiag.playbook.document import ACTIONS, Item, Outcome, Step
+from netdiag.playbook.document import ACTIONS, Item, Outcome, Step, recognised
 from netdiag.playbook.load import load
-from netdiag.playbook.recognise import recognised
 from netdiag.playbook.runner import Perform, run, variables_of
 from netdiag.render.playbooks import playbook_page
 from netdiag.render.screen import Screen

@@ -15,9 +15,8 @@ from netdiag.app.playbook_actions import (
     step_item,
     traffic_item,
 )
-from netdiag.deployment.model.cause import Cause, Certainty, Repair
-from netdiag.deployment.model.contact import Address, Answered, Failed, Mechanism, NodeEndpoint, Reason
-from netdiag.deployment.model.verdict import Cell, judge
+from netdiag.deployment.model.causes import Cause, Certainty, Repair
+from netdiag.deployment.model.verdict import Address, Answered, Cell, Failed, Mechanism, NodeEndpoint, Reason, judge
 from netdiag.deployment.observation.probe import Step, StepKind
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind
 from netdiag.findings import (

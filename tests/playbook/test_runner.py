@@ -28,9 +28,9 @@ def test_nothing_wrong() -> None:
     actions = Actions()
     told: list[Taken] = []
     made = run(playbook(), {**HOLES, "files": "a.yml"}, actions.perform, live=True, tell=told.append)
-    assert made.end is End.NOTHING_WRONG
+    assert made.end is End.NO_CAUSE
     assert actions.asked == [("files", {"files": "a.yml"}), ("live", {})]
-    assert [each.passed_over != "" for each in made.taken] == [False, False, True]
+    assert [each.skipped != "" for each in made.taken] == [False, False, True]
     assert tuple(told) == made.taken
 
 
@@ -61,12 +61,12 @@ def test_without_live_nothing_that_runs_is_asked() -> None:
     actions = Actions()
     made = run(playbook(), HOLES, actions.perform, live=False)
     assert [step for step, _ in actions.asked] == ["files"]
-    assert made.end is End.COULD_NOT_LOOK
+    assert made.end is End.INCOMPLETE
 
 
 def test_a_step_that_could_not_look_leaves_it_open_whether_something_is_wrong() -> None:
     made = run(playbook(), HOLES, Actions(live=Outcome(why_not="no engine")).perform, live=True)
-    assert made.end is End.COULD_NOT_LOOK
+    assert made.end is End.INCOMPLETE
 
 
 def test_a_likely_cause_stands_though_a_step_could_not_look() -> None:

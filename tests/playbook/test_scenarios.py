@@ -100,7 +100,7 @@ def test_the_broken_stack_leads_to_its_cause(folder: str, stack: str, book: str,
 def test_the_repaired_stack_leads_to_nothing_wrong(folder: str, stack: str, book: str, conclusion: str) -> None:
     repaired = over(book, f"{folder}/{stack}.repaired.yml")
     assert conclusion not in [one.conclusion.id for one in repaired.reached]
-    assert repaired.end is End.NOTHING_WRONG
+    assert repaired.end is End.NO_CAUSE
 
 
 @each("path", ALL_REPAIRED)

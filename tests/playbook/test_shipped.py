@@ -19,8 +19,8 @@ from netdiag.playbook.document import (
     Step,
     There,
     glob,
+    recognised,
 )
-from netdiag.playbook.recognise import recognised
 from netdiag.playbook.runner import End, run, variables_of
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.compose import COMPOSE, check_project
@@ -112,7 +112,7 @@ def test_a_cause_is_reached_from_what_shows_it_and_not_without(
     end, reached = made(book, rule, good=False)
     assert end is End.CAUSE
     assert conclusion.id in reached
-    assert made(book, rule, good=True) == (End.NOTHING_WRONG, [])
+    assert made(book, rule, good=True) == (End.NO_CAUSE, [])
 
 
 @each("book", BOOKS, ids=lambda book: book.name)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from netdiag.io.files.playbooks import shipped
-from netdiag.playbook.recognise import MOST_LINES, recognised
+from netdiag.playbook.document import MOST_LINES, recognised
 from tests.figures import Report
 from tests.house.tree import ROOT
 from tests.playbook.examples import TEXT, playbook

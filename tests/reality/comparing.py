@@ -34,7 +34,9 @@ class Cell:
     def __str__(self) -> str:
         came = self.result.errno or ("closed" if self.result.closed else "connected")
         predicted = f"{self.path.end.value} {self.path.errno}".rstrip()
-        return f"{self.name}: predicted {predicted} ({self.path.because}), came {came} after {self.result.seconds:.2f} s"
+        return (
+            f"{self.name}: predicted {predicted} ({self.path.because}), came {came} after {self.result.seconds:.2f} s"
+        )
 
 
 def tally(cells: Sequence[Cell]) -> str:

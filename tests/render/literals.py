@@ -2,9 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 
-from netdiag.deployment.model.contact import Address, Answered, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import Cell, Verdict, judge
+from netdiag.deployment.model.verdict import (
+    Address,
+    Answered,
+    Cell,
+    Failed,
+    NodeEndpoint,
+    Reason,
+    Unknown,
+    Verdict,
+    judge,
+)
 from netdiag.findings import FileLocation
 from netdiag.render.report import Matrix
 

@@ -18,23 +18,23 @@ RUN = RunView(
     end="cause",
     summary="the client dials itself",
     steps=(
-        StepView(id="files", title="what files declare", action="lint", state="looked", told="1 finding", seconds=0.2),
+        StepView(id="files", title="what files declare", action="lint", state="done", result="1 finding", seconds=0.2),
         StepView(
             id="live",
             title="what runs",
             action="matrix",
-            state="could not look",
-            told="no engine",
+            state="failed",
+            result="no engine",
             fix="run again with --live",
             notes=(EVIL,),
         ),
-        StepView(id="log", title="the log", action="log", state="passed over", told="no use"),
+        StepView(id="log", title="the log", action="log", state="skipped", result="no use"),
     ),
     reached=(CAUSE,),
     variables=(("host", EVIL),),
 )
 NOTHING = RunView(
-    playbook="x", title="X", end="nothing wrong", summary="nothing wrong was found", steps=RUN.steps[:1], reached=()
+    playbook="x", title="X", end="no cause", summary="netdiag found no cause", steps=RUN.steps[:1], reached=()
 )
 SYMPTOM = SymptomView(
     playbook="bootstrap-refused",

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.verdict import Address
 from netdiag.deployment.observation.live_view import SecuredPort
 from netdiag.kafka.security import (
     Certificate,

@@ -1,7 +1,7 @@
 """Causes as text and as JSON."""
 
-from netdiag.deployment.model.cause import Cause, Certainty, Explanation, Repair
-from netdiag.deployment.model.contact import Address, Mechanism
+from netdiag.deployment.model.causes import Cause, Certainty, Explanation, Repair
+from netdiag.deployment.model.verdict import Address, Mechanism
 from netdiag.render.matrix.sections import cause_lines, cause_value, explained_lines, explained_value
 from netdiag.render.screen import Screen, paint
 

@@ -8,8 +8,7 @@ import jsonschema
 import pytest
 
 import netdiag.render
-from netdiag.deployment.model.contact import Failed, Mechanism, Reason, Unknown
-from netdiag.deployment.model.verdict import judge
+from netdiag.deployment.model.verdict import Failed, Mechanism, Reason, Unknown, judge
 from netdiag.findings import (
     ContainerLocation,
     FileLocation,

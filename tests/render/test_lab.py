@@ -15,8 +15,8 @@ def test_a_step_has_its_reason_and_its_commands() -> None:
 
 
 def test_what_cannot_be_shown_takes_one_line() -> None:
-    text = passed_over_text(6, STEPS[5], "this kernel has no such devices", SCREEN)
-    assert text == "6. a VLAN, skipped: this kernel has no such devices\n\n"
+    text = passed_over_text(6, STEPS[5], "this kernel does not support these devices", SCREEN)
+    assert text == "6. a VLAN, skipped: this kernel does not support these devices\n\n"
 
 
 def test_trials_and_what_to_do_next() -> None:

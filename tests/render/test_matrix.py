@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 
 from netdiag.deployment.model.verdict import Cell, Verdict
-from netdiag.render.matrix.grid import Grid, Part, fold_matrix
 from netdiag.render.matrix.matrix_text import (
     Footnotes,
+    Grid,
+    Part,
     effective_verdict,
+    fold_matrix,
     matrix_lines,
     verdict_explanation,
     verdict_style,

@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 
 import netdiag.render
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Reason, Unknown
+from netdiag.deployment.model.verdict import Address, Answered, Contact, Failed, Reason, Unknown
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 from netdiag.render.formats.json import render
 from netdiag.render.matrix.sections import mesh_lines

@@ -6,8 +6,7 @@ from pathlib import Path
 import jsonschema
 
 import netdiag.render
-from netdiag.deployment.model.contact import Address
-from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.model.verdict import Address, Cell
 from netdiag.deployment.observation.probe import ProbeReport
 from netdiag.io.network.probe import Question, probe
 from netdiag.linux.netns import OwnNamespace

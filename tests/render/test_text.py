@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.model.cause import Cause, Certainty, Explanation
-from netdiag.deployment.model.contact import Address, Mechanism
+from netdiag.deployment.model.causes import Cause, Certainty, Explanation
+from netdiag.deployment.model.verdict import Address, Mechanism
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.render.formats.text import render
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
@@ -46,7 +46,7 @@ def test_the_order_does_not_depend_on_that_of_the_findings() -> None:
 
 
 def test_where_no_broker_runs_why_does_not_repeat_it_for_every_connection() -> None:
-    cause = Cause(mechanism=Mechanism.NOT_RUNNING, certainty=Certainty.FORETOLD, because="kafka is not running")
+    cause = Cause(mechanism=Mechanism.NOT_RUNNING, certainty=Certainty.PREDICTED, because="kafka is not running")
     explained = Explanation(vantage="docker host", address=Address(host="a", port=1), causes=(cause,))
     running = replace(matrix([HOST], {"a:1": [failed("refused")]}), causes=(explained,))
     stopped = replace(running, not_running={"kafka": "exited"})

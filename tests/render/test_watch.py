@@ -8,9 +8,8 @@ from datetime import datetime
 import jsonschema
 import pytest
 
-from netdiag.deployment.model.contact import Answered, Contact, Failed, Reason, Unknown
 from netdiag.deployment.model.vantage import Vantage
-from netdiag.deployment.model.verdict import Cell, Verdict
+from netdiag.deployment.model.verdict import Answered, Cell, Contact, Failed, Reason, Unknown, Verdict
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 from netdiag.render.matrix.watch import (
     Change,
@@ -153,7 +152,7 @@ def test_an_engine_that_goes_away_is_one_change_and_what_was_known_stays() -> No
 
 def test_an_engine_that_was_never_there_is_told_and_then_everything_is_new() -> None:
     (gone,) = changes_between(None, lost())
-    assert (gone.turn, gone.before, gone.after) == (Turn.NEW, None, "not looked at")
+    assert (gone.turn, gone.before, gone.after) == (Turn.NEW, None, "not checked")
     found = changes_between(lost(), seen({(HOST, "kafka:9092"): OK}))
     assert [(c.kind, c.turn) for c in found] == [(Kind.INPUT, Turn.BACK), (Kind.CELL, Turn.NEW)]
 

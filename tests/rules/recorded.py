@@ -1,10 +1,10 @@
 """Observations for tests: recorded under `x-observed` of a compose file.
 
 A cell is `{vantage, bootstrap, fails: REASON}` or `{vantage, bootstrap, answers: {node, cluster, listener}, told:
-[{node, at, gives}]}`, where `gives` is `ok`, a reason, or `{node, cluster}` of whoever answers there; `of` in
-`answers` is a member that is not asked about, unless it is `own`. A name of several members is `{vantage, bootstrap,
-shared: [{of, at, refuses}]}`. What was predicted for it stands under `prediction` in the same form. Where only the words
-matter they stand as `predicted` and `observed`.
+[{node, at, gives}]}`, where `gives` is `ok`, a reason, or `{node, cluster}` of whoever answers there; `of` in `answers`
+is a member that is not asked about, unless it is `own`. A name of several members is `{vantage, bootstrap, shared:
+[{of, at, refuses}]}`. What was predicted for it stands under `prediction` in the same form. Where only the words matter
+they stand as `predicted` and `observed`.
 """
 
 from collections.abc import Mapping
@@ -13,11 +13,14 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from netdiag.deployment.causes import causes_of
-from netdiag.deployment.model.contact import (
+from netdiag.deployment.model.causes import causes_of
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.model.verdict import (
     Address,
     Ambiguous,
     Answered,
+    Cell,
     Contact,
     Failed,
     Mechanism,
@@ -26,10 +29,10 @@ from netdiag.deployment.model.contact import (
     NodeEndpoint,
     Reason,
     Unknown,
+    Verdict,
+    Word,
+    judge,
 )
-from netdiag.deployment.model.deployment import Deployment
-from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import Cell, Verdict, Word, judge
 from netdiag.deployment.observation.live_view import Flapping, LiveView, SecuredPort
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 from netdiag.deployment.sources.declared_services import DeclaredServices, declared_services

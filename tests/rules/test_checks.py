@@ -4,8 +4,8 @@ from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import FileLocation
 from netdiag.rules.declared import DECLARED, check_deployment, failing_to_start
 from netdiag.rules.observed import check_live
+from netdiag.rules.observed.live_config_crash import STARTUP_ERRORS, explain
 from netdiag.rules.rule import DeclaredRule, rule_page
-from netdiag.rules.startup_errors import STARTUP_ERRORS, explain
 from tests.deployment.stacks import deployment_of, five_brokers
 from tests.each import each
 

@@ -8,7 +8,7 @@ import pytest
 import netdiag.compose
 from netdiag.findings import FileLocation, Severity
 from netdiag.rules.compose import COMPOSE, check_project
-from netdiag.rules.compose_findings import told, unset_images
+from netdiag.rules.compose_findings import from_problems, unset_images
 from tests.deployment.stacks import project_of
 
 TEXT = """\
@@ -22,16 +22,16 @@ services:
 
 def test_words_places_and_severity() -> None:
     project = project_of(TEXT)
-    (twice,) = told(project, "one", frozenset({"duplicate-key"}), hint="remove it")
+    (twice,) = from_problems(project, "one", frozenset({"duplicate-key"}), hint="remove it")
     assert (twice.rule, twice.severity, twice.hint) == ("one", Severity.ERROR, "remove it")
     assert twice.message == project.errors[0].message
     assert [place.line for place in (twice.location, twice.related[0].location) if isinstance(place, FileLocation)] == [
         4,
         3,
     ]
-    (unset,) = told(project, "two", frozenset({"unset-variable"}), hint="")
+    (unset,) = from_problems(project, "two", frozenset({"unset-variable"}), hint="")
     assert unset.severity is Severity.NOTE
-    assert list(told(project, "three", frozenset(), hint="")) == []
+    assert list(from_problems(project, "three", frozenset(), hint="")) == []
 
 
 def test_images_that_are_empty_for_want_of_variables() -> None:
@@ -82,7 +82,7 @@ services:
             {"compose-variable-unescaped": Severity.WARNING},
         ),
         ("busybox", "command", 'sh -c "echo $KAFKA_TOPIC"', {"compose-variable-unescaped": Severity.WARNING}),
-        # nothing of ours: told, but not loudly
+        # nothing of ours: from_problems, but not loudly
         ("busybox", "command", 'sh -c "echo $TOPIC"', {"compose-variable-unescaped": Severity.NOTE}),
         # set by the script itself
         (

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from netdiag.deployment.causes import REPAIRS
-from netdiag.deployment.model.contact import Address, Mechanism, Reason
+from netdiag.deployment.model.causes import REPAIRS
+from netdiag.deployment.model.verdict import Address, Mechanism, Reason
 from netdiag.deployment.observation.live_view import LiveView, SecuredPort
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
 from netdiag.kafka.security import CertificateFault, ListenerSecurity, SpokenProtocol, TlsHandshake
-from netdiag.rules.live_findings import blocked, certificate_findings, listed, owner, told, traps
+from netdiag.rules.live_findings import blocked, blocked_finding, certificate_findings, listed, owner, traps
 from netdiag.rules.observed import check_live
 from netdiag.rules.observed.live_file_drift import check
 from tests.deployment.stacks import deployment_of, five_brokers
@@ -69,7 +69,9 @@ def test_an_address_is_for_those_it_is_advertised_to(vantage: str, bootstrap: st
 
 
 def test_an_address_is_for_those_that_the_configuration_lets_through() -> None:
-    prediction = 'prediction: {answers: {node: 1, listener: EXTERNAL}, told: [{node: 1, at: "localhost:9093", gives: ok}]}'
+    prediction = (
+        'prediction: {answers: {node: 1, listener: EXTERNAL}, told: [{node: 1, at: "localhost:9093", gives: ok}]}'
+    )
     view = seen(f'{{vantage: container app, bootstrap: "kafka:9093", fails: refused, {prediction}}}')
     (one,) = blocked(view, Reason.REFUSED)
     assert (one.whose.broker.name, one.whose.listener, one.cause) == ("kafka", "EXTERNAL", None)
@@ -120,7 +122,7 @@ def test_it_says_who_gets_further_and_what_the_configuration_says() -> None:
         '{vantage: inside kafka, bootstrap: "kafka:9092", fails: refused}',
     )
     (block,) = blocked(view, Reason.UNRESOLVED)
-    finding = told("r", Severity.ERROR, block, words="does not resolve")
+    finding = blocked_finding("r", Severity.ERROR, block, words="does not resolve")
     assert finding.message == 'from container app: "kafka:9092" (listener INTERNAL of kafka) does not resolve'
     assert finding.why == "no such name; SERVFAIL; it resolves from inside kafka"
     assert finding.hint == REPAIRS[Mechanism.NO_SUCH_NAME]

@@ -5,9 +5,17 @@ from dataclasses import replace
 import pytest
 
 from netdiag.app.playbook_actions import cause_item, finding_item
-from netdiag.deployment.causes import REPAIRS, causes_of, predicted_cause, predicted_repair
-from netdiag.deployment.model.cause import Cause, Certainty, Explanation, Repair
-from netdiag.deployment.model.contact import Address, Failed, Mechanism, Reason
+from netdiag.deployment.model.causes import (
+    REPAIRS,
+    Cause,
+    Certainty,
+    Explanation,
+    Repair,
+    causes_of,
+    predicted_cause,
+    predicted_repair,
+)
+from netdiag.deployment.model.verdict import Address, Failed, Mechanism, Reason
 from netdiag.findings import Finding
 from netdiag.playbook.document import ActionName, Conclusion, Confidence, Item, Outcome, Playbook, Step, There
 from netdiag.playbook.runner import Reached, run

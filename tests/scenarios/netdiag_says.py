@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from netdiag.deployment.clients import attempts
-from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.verdict import Address
 from netdiag.linux.netns import ProcessNamespace
 from tests.lab.stack import Stack as Running
 from tests.live.stacks import check

@@ -11,10 +11,9 @@ from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.config import Facts
 from netdiag.config.parse import parse
-from netdiag.deployment.model.contact import Address
-from netdiag.deployment.model.deployment import Deployment
-from netdiag.deployment.model.platform import HostKind, Platform, generation_of
+from netdiag.deployment.model.deployment import Deployment, HostKind, Platform, generation_of
 from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.model.verdict import Address
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.deployment.sources.compose import DEFAULT_BRIDGE, from_compose
 from netdiag.findings import FileLocation, Finding, Severity

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 
-from netdiag.deployment.model.platform import Platform
+from netdiag.deployment.model.deployment import Platform
 from netdiag.deployment.sources.engine import from_engine
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status
 from netdiag.linux.procfs import Process

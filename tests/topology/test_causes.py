@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.model.cause import Certainty
-from netdiag.deployment.model.contact import Answered, Failed, Mechanism, Reason
+from netdiag.deployment.model.causes import Certainty
+from netdiag.deployment.model.verdict import Answered, Failed, Mechanism, Reason
 from netdiag.linux.rtnetlink import Link
 from netdiag.linux.ruleset import Origin, RuleAddress
 from netdiag.topology.causes.failed_connection import FailedConnection

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.model.cause import Certainty
+from netdiag.deployment.model.causes import Certainty
 from netdiag.topology.graph import HopKind, PathEnd, Published, PublishedBy
 from tests.house.tree import ROOT
 from tests.topology.test_traffic import BROKER, TOPOLOGY

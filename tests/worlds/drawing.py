@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
 
-from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.verdict import Address
 from tests.lab.engine import HOST_ADDRESS
 from tests.lab.image_set import CLIENT, CP_KAFKA
 

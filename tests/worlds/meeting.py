@@ -18,11 +18,9 @@ from random import Random
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.model.contact import Address, Failed
-from netdiag.deployment.model.deployment import Deployment
-from netdiag.deployment.model.platform import Firewall, Platform, generation_of
+from netdiag.deployment.model.deployment import Deployment, Firewall, Platform, generation_of
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import Cell, Verdict, Word
+from netdiag.deployment.model.verdict import Address, Cell, Failed, Verdict, Word
 from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.deployment.sources.compose import from_compose

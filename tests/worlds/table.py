@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.verdict import Address
 from tests.lab.engine import HOST_ADDRESS, LAN_ADDRESS
 from tests.lab.image_set import CP_KAFKA
 from tests.worlds.drawing import STUB

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.model.contact import Answered, Contact, Failed
 from netdiag.deployment.model.vantage import VantageKind
-from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.model.verdict import Answered, Cell, Contact, Failed
 from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.io.engine.live_deployment import OtherVantages, read_live

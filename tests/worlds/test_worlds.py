@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.model.platform import Firewall
+from netdiag.deployment.model.deployment import Firewall
 from tests.bars.record import present_commit
 from tests.figures import Report
 from tests.lab.errors import LabImpossible

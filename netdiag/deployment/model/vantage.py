@@ -3,8 +3,8 @@
 from dataclasses import replace
 from enum import Enum
 
-from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkKind, NetworkMode, Relay
+from netdiag.deployment.model.verdict import Address
 from netdiag.kafka.listeners import is_loopback, is_wildcard
 from netdiag.values import dataclass
 

@@ -7,10 +7,9 @@ addresses that it advertises. Where both tell, the listener that both name is be
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from netdiag.deployment.model.contact import Address, Answered
 from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode, Relay, RelayTarget
 from netdiag.deployment.model.vantage import Vantage, container_vantage
-from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.model.verdict import Address, Answered, Cell
 from netdiag.deployment.prediction.client_namespace import (
     Loopback,
     MemberAddress,

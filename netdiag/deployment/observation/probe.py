@@ -6,8 +6,18 @@ Each step has the time that it took; the advice is the next step, in the imperat
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason
-from netdiag.deployment.model.verdict import NO_BROKERS, EndpointOutcome, Verdict, Word
+from netdiag.deployment.model.verdict import (
+    NO_BROKERS,
+    Address,
+    Answered,
+    Contact,
+    EndpointOutcome,
+    Failed,
+    NodeEndpoint,
+    Reason,
+    Verdict,
+    Word,
+)
 from netdiag.kafka import questions
 from netdiag.kafka.questions import (
     ApiVersionsReceived,

@@ -22,11 +22,9 @@ from enum import Enum
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from netdiag.deployment.model.contact import Address, Contact, NodeEndpoint, Unknown
-from netdiag.deployment.model.deployment import Relay
-from netdiag.deployment.model.platform import Platform
+from netdiag.deployment.model.deployment import Platform, Relay
 from netdiag.deployment.model.vantage import Vantage
-from netdiag.deployment.model.verdict import Cell, judge
+from netdiag.deployment.model.verdict import Address, Cell, Contact, NodeEndpoint, Unknown, judge
 from netdiag.deployment.observation.live_view import Flapping, SecuredPort, SeenName
 from netdiag.deployment.prediction.mesh import Mesh
 from netdiag.deployment.sources.declared_services import (

@@ -12,11 +12,20 @@ import ipaddress
 from collections.abc import Iterable
 from enum import Enum
 
-from netdiag.deployment.model.cause import name_of_stopped
-from netdiag.deployment.model.contact import Failed, Mechanism, Unknown, unresolved
-from netdiag.deployment.model.deployment import Deployment, Member, Network, NetworkKind, NetworkMode, State
-from netdiag.deployment.model.platform import Generation, HostKind, Platform
+from netdiag.deployment.model.causes import name_of_stopped
+from netdiag.deployment.model.deployment import (
+    Deployment,
+    Generation,
+    HostKind,
+    Member,
+    Network,
+    NetworkKind,
+    NetworkMode,
+    Platform,
+    State,
+)
 from netdiag.deployment.model.vantage import DOCKER_HOST, Vantage, VantageKind
+from netdiag.deployment.model.verdict import Failed, Mechanism, Unknown, unresolved
 from netdiag.kafka.listeners import is_loopback, is_wildcard
 from netdiag.values import dataclass
 

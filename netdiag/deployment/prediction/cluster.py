@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from netdiag.deployment.model.contact import Failed, NodeEndpoint, Unknown
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.model.vantage import broker_vantage
+from netdiag.deployment.model.verdict import Failed, NodeEndpoint, Unknown
 from netdiag.deployment.prediction.client_namespace import MemberAddress, resolve
 from netdiag.deployment.prediction.connection import connect
 from netdiag.deployment.prediction.sockets import Accepted

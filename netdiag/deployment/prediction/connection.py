@@ -12,8 +12,22 @@ from dataclasses import replace
 from ipaddress import ip_address
 from typing import assert_never
 
-from netdiag.deployment.model.cause import published_by_stopped
-from netdiag.deployment.model.contact import (
+from netdiag.deployment.model.causes import published_by_stopped
+from netdiag.deployment.model.deployment import (
+    Deployment,
+    Firewall,
+    Generation,
+    HostInput,
+    HostKind,
+    Member,
+    Network,
+    NetworkMode,
+    Platform,
+    PublishedPort,
+    Relay,
+)
+from netdiag.deployment.model.vantage import DOCKER_HOST, Vantage, VantageKind, container_vantage
+from netdiag.deployment.model.verdict import (
     Address,
     Failed,
     Mechanism,
@@ -23,9 +37,6 @@ from netdiag.deployment.model.contact import (
     timed_out,
     unreachable,
 )
-from netdiag.deployment.model.deployment import Deployment, Member, Network, NetworkMode, PublishedPort, Relay
-from netdiag.deployment.model.platform import Firewall, Generation, HostInput, HostKind, Platform
-from netdiag.deployment.model.vantage import DOCKER_HOST, Vantage, VantageKind, container_vantage
 from netdiag.deployment.prediction.client_namespace import (
     ClientNamespace,
     Family,

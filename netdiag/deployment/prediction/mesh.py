@@ -7,7 +7,9 @@ still be cut.
 from collections.abc import Iterator
 from enum import StrEnum
 
-from netdiag.deployment.model.contact import (
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.model.vantage import broker_vantage
+from netdiag.deployment.model.verdict import (
     Address,
     Ambiguous,
     Answered,
@@ -16,11 +18,9 @@ from netdiag.deployment.model.contact import (
     Mechanism,
     Reason,
     Unknown,
+    Word,
     timed_out,
 )
-from netdiag.deployment.model.deployment import Broker, Deployment
-from netdiag.deployment.model.vantage import broker_vantage
-from netdiag.deployment.model.verdict import Word
 from netdiag.deployment.prediction.client_namespace import MemberAddress, resolve
 from netdiag.deployment.prediction.cluster import advertised_host, cluster_of
 from netdiag.deployment.prediction.connection import connect
@@ -213,7 +213,7 @@ def _zookeeper(deployment: Deployment, source: Broker, host: str) -> Contact:
                 return timed_out(Mechanism.NOT_RUNNING, f"{member} is not running")
             if source.member.on(network) is not None:
                 return Answered(node_id=None, cluster_id=None, because=f"{member} is taken to serve ZooKeeper")
-            return Unknown(because=f"whether {member} can be reached cannot be told from here")
+            return Unknown(because=f"whether {member} can be reached is unknown from here")
         case _:
             return Unknown(because=f"netdiag does not know whether {host} is ZooKeeper")
 

@@ -2,19 +2,22 @@
 
 from collections.abc import Iterable
 
-from netdiag.deployment.model.contact import (
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.model.vantage import Vantage
+from netdiag.deployment.model.verdict import (
     Address,
     Answered,
+    Cell,
     Contact,
+    EndpointOutcome,
     Failed,
     Mechanism,
     NodeEndpoint,
     Reason,
     Unknown,
+    outcomes,
+    weigh,
 )
-from netdiag.deployment.model.deployment import Broker, Deployment
-from netdiag.deployment.model.vantage import Vantage
-from netdiag.deployment.model.verdict import Cell, EndpointOutcome, outcomes, weigh
 from netdiag.deployment.prediction.client_namespace import (
     ClientNamespace,
     MemberAddress,

@@ -12,8 +12,8 @@ import ipaddress
 from collections.abc import Sequence
 from dataclasses import replace
 
-from netdiag.deployment.model.contact import Ambiguous, Answered, Contact, Failed, Meeting, NameChoice, Reason
 from netdiag.deployment.model.deployment import Deployment, Member
+from netdiag.deployment.model.verdict import Ambiguous, Answered, Contact, Failed, Meeting, NameChoice, Reason
 from netdiag.deployment.prediction.client_namespace import ClientNamespace
 from netdiag.deployment.prediction.cluster import cluster_of
 from netdiag.values import dataclass

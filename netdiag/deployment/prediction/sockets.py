@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from enum import Enum
 from ipaddress import ip_address
 
-from netdiag.deployment.model.contact import Failed, Mechanism, Unknown, refused, timed_out
 from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkMode, Relay, State
 from netdiag.deployment.model.vantage import broker_vantage
+from netdiag.deployment.model.verdict import Failed, Mechanism, Unknown, refused, timed_out
 from netdiag.deployment.prediction.client_namespace import (
     Family,
     Loopback,

@@ -15,14 +15,15 @@ from netdiag.deployment.model.deployment import (
     Attachment,
     Broker,
     Deployment,
+    HostKind,
     Member,
     Network,
     NetworkKind,
     NetworkMode,
+    Platform,
     PublishedPort,
     Storage,
 )
-from netdiag.deployment.model.platform import HostKind, Platform
 from netdiag.deployment.sources.client_settings import (
     declared_clients,
     health_check_clients,

@@ -17,12 +17,12 @@ from netdiag.deployment.model.deployment import (
     Network,
     NetworkKind,
     NetworkMode,
+    Platform,
     PublishedPort,
     Relay,
     State,
     Surroundings,
 )
-from netdiag.deployment.model.platform import Platform
 from netdiag.deployment.sources.client_settings import bootstraps_in_variables
 from netdiag.deployment.sources.redpanda import UNKNOWN_FILE, container_flags, redpanda_config, with_clusters
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from netdiag.compose.positions import Source, Text, assemble
 from netdiag.compose.project import Project, Service
 from netdiag.compose.values import ReadFile
-from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import DeclaredValue, Deployment, Relay, RelayTarget
+from netdiag.deployment.model.verdict import Address
 from netdiag.deployment.sources.compose_text import ComposeValue
 from netdiag.deployment.sources.relay_programs import (
     LARGEST_TEXT,

@@ -10,9 +10,8 @@ from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from netdiag.deployment.model.contact import Answered
-from netdiag.deployment.model.deployment import Deployment
-from netdiag.deployment.model.platform import Firewall, HostKind, Platform, generation_of
+from netdiag.deployment.model.deployment import Deployment, Firewall, HostKind, Platform, generation_of
+from netdiag.deployment.model.verdict import Answered
 from netdiag.deployment.observation.live_view import (
     LiveVantage,
     SkippedVantage,

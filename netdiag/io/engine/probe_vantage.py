@@ -72,6 +72,6 @@ def _meant(containers: tuple[Container, ...], name: str) -> Container:
         return found[0]
     if found:
         names = ", ".join(sorted(c.name for c in found))
-        raise InputError(f"several containers are meant: {names}", where=name)
+        raise InputError(f"several containers have that name or ID: {names}", where=name)
     hint = "host, a container of `docker ps`, netns:NAME or pid:N"
     raise InputError("no container has this name", where=name, hint=hint)

@@ -71,7 +71,7 @@ def _piped(stream: FileIO, size: int, patience: float) -> bytes:
     poll = select.poll()
     poll.register(stream, select.POLLIN)
     if not poll.poll(patience * 1000):
-        raise ValueError(f"no input came through the pipe within {patience:g} s")
+        raise ValueError(f"standard input sent nothing within {patience:g} s")
     return stream.read(min(size, 1024 * 1024)) or b""
 
 

@@ -77,7 +77,7 @@ def carry_out(setting: Setting, order: Order, tell: Pass) -> int:
     client = open_client(setting.address, timeout=setting.timeout)
     try:
         _check(client, setting)
-        with _made(client, setting) as identifier:
+        with _helper(client, setting) as identifier:
             talk = _Talk(client, setting.address, identifier)
             try:
                 return talk.have_done(replace(order, container=identifier), tell)
@@ -111,7 +111,7 @@ def _check(client: Any, setting: Setting) -> None:
 
 
 @contextmanager
-def _made(client: docker.APIClient, setting: Setting) -> Iterator[str]:
+def _helper(client: docker.APIClient, setting: Setting) -> Iterator[str]:
     """A helper that is not started yet, for the block; it is gone afterwards."""
     _remove_forgotten(client)
     identifier = ""
@@ -202,11 +202,11 @@ class _Talk:
         if hello.protocol != PROTOCOL or hello.version != netdiag.__version__:
             raise EngineError(
                 f"the image holds netdiag {hello.version}, and this is {netdiag.__version__}",
-                hint=f"build the image anew from a checkout of netdiag {netdiag.__version__}",
+                hint=f"rebuild the image from a checkout of netdiag {netdiag.__version__}",
             )
         if Right.ENTER.value not in hello.rights:
             raise EngineError(
-                "the engine gives the helper container no right to enter networks (CAP_SYS_ADMIN)",
+                "the engine does not let the helper container enter network namespaces (CAP_SYS_ADMIN)",
                 where=self._address.url,
             )
 
@@ -269,7 +269,7 @@ class _Talk:
         lines = self._errors.decode("utf-8", "replace").strip().splitlines()
         if lines:
             said = " ".join(lines[-1].split())[:300]
-            hint = f"build the image anew from a checkout of netdiag {netdiag.__version__}"
+            hint = f"rebuild the image from a checkout of netdiag {netdiag.__version__}"
             return EngineError(f"the helper container failed: {said}", where=self._address.url, hint=hint)
         return EngineError("the helper container ended before its work was done", where=self._address.url)
 

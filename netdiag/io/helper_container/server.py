@@ -66,7 +66,7 @@ def serve(run: Run) -> int:
         try:
             data = read_file(path, limit=_LARGEST_RESULT) if Path(path).is_file() else None
         except InputError as error:
-            return _failed(InputError(f"cannot come back from the helper container: {error.message}", where=path))
+            return _failed(InputError(f"cannot copy back from the helper container: {error.message}", where=path))
         if data is not None and data != order.files.get(path):
             _write(frame(Kind.FILE, encode_file(path, data)))
     _write(frame(Kind.STATUS, bytes([status & 0xFF])))

@@ -52,10 +52,10 @@ def unpacked(data: bytes) -> Any:
 
 
 def _taken(kind: type[T], get: "attrgetter[Any]", value: T) -> tuple[Callable[..., T], tuple[type[T], Any]]:
-    return _made, (kind, get(value))
+    return _rebuilt, (kind, get(value))
 
 
-def _made(kind: type[T], values: tuple[object, ...]) -> T:
+def _rebuilt(kind: type[T], values: tuple[object, ...]) -> T:
     made = object.__new__(kind)
     for put, value in zip(_PUT[kind], values, strict=True):
         put(made, value)

@@ -14,7 +14,7 @@ import gc
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -47,16 +47,11 @@ from netdiag.linux.netlink.links import (
 )
 from netdiag.linux.netlink.messages import Malformed
 from netdiag.linux.netlink.routes import decode_route, decode_routing_rule, request_routes, request_routing_rules
+from netdiag.linux.netns import Netns
 from netdiag.linux.procfs import Process
 from netdiag.linux.rtnetlink import (
-    BridgeVlan,
-    FdbEntry,
-    InterfaceAddress,
     KernelSettings,
     Link,
-    Neighbour,
-    Route,
-    RoutingRule,
 )
 from netdiag.linux.ruleset import Ruleset
 from netdiag.linux.sockets import Listener, Protocol, decode_listener, request_listeners, request_tcp_listeners
@@ -72,23 +67,11 @@ _ALL = "all"
 
 
 @dataclass(slots=True, kw_only=True)
-class Facts:
+class Reading:
     """What was read in one namespace; `channel` is open for further questions where a device leads elsewhere."""
 
-    inode: int
-    cookie: int | None = None
+    facts: NamespaceFacts
     channel: Channel | None = None
-    links: tuple[Link, ...] = ()
-    addresses: tuple[InterfaceAddress, ...] = ()
-    routes: tuple[Route, ...] = ()
-    rules: tuple[RoutingRule, ...] = ()
-    neighbours: tuple[Neighbour, ...] = ()
-    fdb: tuple[FdbEntry, ...] = ()
-    vlans: tuple[BridgeVlan, ...] = ()
-    listeners: tuple[Listener, ...] = ()
-    ruleset: Ruleset = field(default_factory=Ruleset)
-    settings: KernelSettings = field(default_factory=KernelSettings)
-    unread: list[Unread] = field(default_factory=list)
 
 
 class FactReader:
@@ -101,6 +84,7 @@ class FactReader:
         self._holders = holders
         self._buffer = bytearray(256 * 1024)
         self._known: Known = {}
+        self._unread: list[Unread] = []
         self._links, self._vlans = request_links(), request_bridge_vlans()
         self._addresses, self._routes, self._rules = request_addresses(), request_routes(), request_routing_rules()
         self._neighbours, self._proxies = request_neighbours(), request_proxy_neighbours()
@@ -113,71 +97,109 @@ class FactReader:
             ),
         )
 
-    def read(self, inode: int) -> Facts:
-        """Everything in the namespace of the calling thread, which that inode names."""
-        facts = Facts(inode=inode)
-        self._of_filters(facts)
-        self._of_devices(facts)
-        self._of_sockets(facts)
-        return facts
+    def read(self, netns: Netns) -> Reading:
+        """Everything in the namespace of the calling thread, which is the given one."""
+        self._unread = []
+        reading = Reading(facts=NamespaceFacts(netns=netns, ruleset=self._ruleset()))
+        self._read_devices(reading)
+        listeners = self._read_listeners(netns.inode)
+        reading.facts = replace(reading.facts, listeners=listeners, unread=tuple(self._unread))
+        return reading
 
-    def _of_devices(self, facts: Facts) -> None:
+    def _read_devices(self, reading: Reading) -> None:
+        netns = reading.facts.netns
         try:
             channel = Channel(ROUTE, buffer=self._buffer)
         except NetdiagError as error:
-            facts.unread.append(_unread("network", facts.inode, error.message))
+            self._unread.append(_unread("network", netns.inode, error.message))
             return
         try:
-            facts.cookie = self._calls.cookie(channel.fileno())
-            self._of_links(channel, facts)
-            self._of_tables(channel, facts)
+            netns = replace(netns, cookie=self._calls.cookie(channel.fileno()))
+            reading.facts = self._with_tables(channel, self._with_links(channel, replace(reading.facts, netns=netns)))
         except BaseException:
             channel.close()
             raise
-        if leads_elsewhere(facts.links):
-            facts.channel = channel
+        if leads_elsewhere(reading.facts.links):
+            reading.channel = channel
         else:
             channel.close()
 
-    def _of_links(self, channel: Channel, facts: Facts) -> None:
-        found = _read(channel, "links", self._links, _link, facts, self._known)
-        facts.links = tuple(link for link, _ in found)
-        bridges = any(link.kind == "bridge" or link.port_kind == "bridge" for link in facts.links)
+    def _with_links(self, channel: Channel, facts: NamespaceFacts) -> NamespaceFacts:
+        inode = facts.netns.inode
+        found = self._read(channel, "links", self._links, _link, inode)
+        links = tuple(link for link, _ in found)
+        bridges = any(link.kind == "bridge" or link.port_kind == "bridge" for link in links)
         switches = [(link.ifname, switches) for link, switches in found]
-        files = bridges or bool(facts.ruleset.tables) or facts.inode == self.own
-        facts.settings = read_settings(channel, switches, files=files)
-        if bridges:
-            ranges = _read(channel, "VLANs", self._vlans, decode_bridge_vlans, facts, self._known)
-            facts.vlans = tuple(vlan for several in ranges for vlan in several)
+        files = bridges or bool(facts.ruleset.tables) or inode == self.own
+        ranges = self._read(channel, "VLANs", self._vlans, decode_bridge_vlans, inode) if bridges else ()
+        return replace(
+            facts,
+            links=links,
+            vlans=tuple(vlan for several in ranges for vlan in several),
+            settings=read_settings(channel, switches, files=files),
+        )
 
-    def _of_tables(self, channel: Channel, facts: Facts) -> None:
-        facts.addresses = tuple(_read(channel, "addresses", self._addresses, decode_address, facts, self._known))
-        facts.routes = tuple(_read(channel, "routes", self._routes, decode_route, facts, self._known))
-        facts.rules = tuple(_read(channel, "routing rules", self._rules, decode_routing_rule, facts, self._known))
-        neighbours = _read(channel, "neighbours", self._neighbours, decode_neighbour, facts, self._known)
-        proxies = _read(channel, "neighbour proxies", self._proxies, decode_neighbour, facts, self._known)
-        facts.neighbours = (*neighbours, *proxies)
-        facts.fdb = tuple(_read(channel, "forwarding entries", self._fdb, decode_fdb_entry, facts, self._known))
+    def _with_tables(self, channel: Channel, facts: NamespaceFacts) -> NamespaceFacts:
+        inode = facts.netns.inode
+        return replace(
+            facts,
+            addresses=tuple(self._read(channel, "addresses", self._addresses, decode_address, inode)),
+            routes=tuple(self._read(channel, "routes", self._routes, decode_route, inode)),
+            rules=tuple(self._read(channel, "routing rules", self._rules, decode_routing_rule, inode)),
+            neighbours=(
+                *self._read(channel, "neighbours", self._neighbours, decode_neighbour, inode),
+                *self._read(channel, "neighbour proxies", self._proxies, decode_neighbour, inode),
+            ),
+            fdb=tuple(self._read(channel, "forwarding entries", self._fdb, decode_fdb_entry, inode)),
+        )
 
-    def _of_sockets(self, facts: Facts) -> None:
+    def _read_listeners(self, inode: int) -> tuple[Listener, ...]:
         try:
             with Channel(SOCK_DIAG, buffer=self._buffer) as channel:
-                facts.listeners = tuple(
+                return tuple(
                     replace(listener, pids=pids) if (pids := self._holders.get(listener.inode)) else listener
                     for request, decode in self._listeners
-                    for listener in _read(channel, "listeners", request, decode, facts, self._known)
+                    for listener in self._read(channel, "listeners", request, decode, inode)
                 )
         except NetdiagError as error:
-            facts.unread.append(_unread("listeners", facts.inode, error.message))
+            self._unread.append(_unread("listeners", inode, error.message))
+            return ()
 
-    def _of_filters(self, facts: Facts) -> None:
+    def _ruleset(self) -> Ruleset:
         try:
             with Channel(NETFILTER, buffer=self._buffer) as channel:
-                facts.ruleset = read_ruleset(channel)
+                return read_ruleset(channel)
         except NetdiagError as error:
             lacking = isinstance(error, Refused) and error.number == errno.EPROTONOSUPPORT
             unread = f"packet filters: {error.message}"
-            facts.ruleset = read_ruleset(None) if lacking else Ruleset(unread=(unread,))
+            return read_ruleset(None) if lacking else Ruleset(unread=(unread,))
+
+    def _read(
+        self, channel: Channel, what: str, request: bytes, decode: Callable[[bytes], T | None], inode: int
+    ) -> list[T]:
+        """The values of a dump; what is missing of them is noted."""
+        try:
+            answer = channel.payloads(request)
+        except NetdiagError as error:
+            self._unread.append(_unread(what, inode, error.message))
+            return []
+        if channel.interrupted:
+            self._unread.append(_unread(what, inode, "they changed every time they were read"))
+        same: dict[bytes, T | None] = self._known.setdefault(request, {})
+        found: list[T] = []
+        try:
+            for payload in answer:
+                try:
+                    value = same[payload]
+                except KeyError:
+                    value = decode(payload)
+                    if len(same) < _KNOWN_LIMIT:
+                        same[payload] = value
+                if value is not None:
+                    found.append(value)
+        except Malformed as error:
+            self._unread.append(_unread(what, inode, f"not understood: {error}"))
+        return found
 
 
 def leads_elsewhere(links: Iterable[Link]) -> bool:
@@ -187,34 +209,6 @@ def leads_elsewhere(links: Iterable[Link]) -> bool:
 
 def _link(payload: bytes) -> tuple[Link, LinkSettings]:
     return decode_link(payload), decode_link_settings(payload)
-
-
-def _read(
-    channel: Channel, what: str, request: bytes, decode: Callable[[bytes], T | None], facts: Facts, known: Known
-) -> list[T]:
-    """The values of a dump; what is missing of them is noted."""
-    try:
-        answer = channel.payloads(request)
-    except NetdiagError as error:
-        facts.unread.append(_unread(what, facts.inode, error.message))
-        return []
-    if channel.interrupted:
-        facts.unread.append(_unread(what, facts.inode, "they changed every time they were read"))
-    same: dict[bytes, T | None] = known.setdefault(request, {})
-    found: list[T] = []
-    try:
-        for payload in answer:
-            try:
-                value = same[payload]
-            except KeyError:
-                value = decode(payload)
-                if len(same) < _KNOWN_LIMIT:
-                    same[payload] = value
-            if value is not None:
-                found.append(value)
-    except Malformed as error:
-        facts.unread.append(_unread(what, facts.inode, f"not understood: {error}"))
-    return found
 
 
 def _unread(what: str, inode: int, because: str) -> Unread:
@@ -304,9 +298,9 @@ def _inventory(scan: ProcScan, spaces: Namespaces, calls: Calls, only: Collectio
         closed = [inode for inode in scan.found if inode not in read and inode not in spaces.gone]
         ends = _ends(read, spaces, closed)
     finally:
-        for facts in read.values():
-            _close(facts)
-    namespaces = {inode: _facts(facts, spaces, ends) for inode, facts in read.items()}
+        for reading in read.values():
+            _close(reading)
+    namespaces = {inode: _with_ends(reading.facts, ends) for inode, reading in read.items()}
     for inode in sorted(closed):
         namespaces[inode] = NamespaceFacts(netns=describe(scan.found[inode], None), entered=False)
     lacking = _lacking()
@@ -327,18 +321,18 @@ def _inventory(scan: ProcScan, spaces: Namespaces, calls: Calls, only: Collectio
 
 def _read_both(
     wanted: Sequence[int], scan: ProcScan, spaces: Namespaces, calls: Calls, unread: list[Unread]
-) -> dict[int, Facts]:
+) -> dict[int, Reading]:
     """All of them; of many, every second one by a process of its own, which takes half the time."""
     reader = FactReader(calls, scan.socket_pids, scan.own)
     if len(wanted) < _MANY or not possible():
         return run_in_thread(lambda: _read_all(wanted, reader, spaces, calls, unread))
     mine, others = wanted[0::2], wanted[1::2]
 
-    def work() -> tuple[dict[int, Facts], list[Unread]]:
+    def work() -> tuple[dict[int, Reading], list[Unread]]:
         missing: list[Unread] = []
         found = _read_all(others, reader, spaces, calls, missing)
-        for facts in found.values():
-            _close(facts)
+        for reading in found.values():
+            _close(reading)
         return found, missing
 
     with ChildProcess(work) as beside:
@@ -354,9 +348,9 @@ def _read_both(
 
 def _read_all(
     wanted: Iterable[int], reader: FactReader, spaces: Namespaces, calls: Calls, unread: list[Unread]
-) -> dict[int, Facts]:
+) -> dict[int, Reading]:
     """By the thread that enters them; the own one comes first, which needs no entering and no rights."""
-    read: dict[int, Facts] = {}
+    read: dict[int, Reading] = {}
     for inode in wanted:
         try:
             if inode != reader.own:
@@ -365,26 +359,26 @@ def _read_all(
             reason = "entering it needs CAP_SYS_ADMIN" if isinstance(error, PermissionError) else "it cannot be entered"
             unread.append(Unread(what=f"net:[{inode}]", because=reason))
             continue
-        read[inode] = reader.read(inode)
+        read[inode] = reader.read(describe(spaces.found[inode], None))
     return read
 
 
-def _reopen(found: Iterable[Facts], spaces: Namespaces, calls: Calls) -> None:
+def _reopen(found: Iterable[Reading], spaces: Namespaces, calls: Calls) -> None:
     """A channel for further questions in each namespace that the other process has read."""
-    for facts in found:
-        if leads_elsewhere(facts.links):
+    for reading in found:
+        if leads_elsewhere(reading.facts.links):
             with suppress(OSError, NetdiagError):
-                calls.enter(spaces.descriptors[facts.inode])
-                facts.channel = Channel(ROUTE)
+                calls.enter(spaces.descriptors[reading.facts.netns.inode])
+                reading.channel = Channel(ROUTE)
 
 
-def _close(facts: Facts) -> None:
-    if facts.channel is not None:
-        facts.channel.close()
-        facts.channel = None
+def _close(reading: Reading) -> None:
+    if reading.channel is not None:
+        reading.channel.close()
+        reading.channel = None
 
 
-def _ends(read: Mapping[int, Facts], spaces: Namespaces, closed: Iterable[int]) -> LinkEnds:
+def _ends(read: Mapping[int, Reading], spaces: Namespaces, closed: Iterable[int]) -> LinkEnds:
     """Where devices lead to. Asking for a number assigns none, and needs no entering."""
 
     def ask(viewer: int, candidate: int) -> int | None:
@@ -396,23 +390,13 @@ def _ends(read: Mapping[int, Facts], spaces: Namespaces, closed: Iterable[int]) 
         except (NetdiagError, Malformed):
             return None
 
-    return resolve_ends({inode: facts.links for inode, facts in read.items()}, closed, ask)
+    return resolve_ends({inode: reading.facts.links for inode, reading in read.items()}, closed, ask)
 
 
-def _facts(facts: Facts, spaces: Namespaces, ends: LinkEnds) -> NamespaceFacts:
-    inode = facts.inode
-    return NamespaceFacts(
-        netns=describe(spaces.found[inode], facts.cookie),
-        links=facts.links,
-        addresses=facts.addresses,
-        routes=facts.routes,
-        rules=facts.rules,
-        neighbours=facts.neighbours,
-        fdb=facts.fdb,
-        vlans=facts.vlans,
-        listeners=facts.listeners,
-        ruleset=facts.ruleset,
-        settings=facts.settings,
+def _with_ends(facts: NamespaceFacts, ends: LinkEnds) -> NamespaceFacts:
+    inode = facts.netns.inode
+    return replace(
+        facts,
         nsids=ends.nsids.get(inode, {}),
         ends=ends.ends.get(inode, {}),
         unread=(*facts.unread, *ends.unread.get(inode, ())),
@@ -459,7 +443,7 @@ def _lacking() -> list[Unread]:
     if missing:
         found.append(Unread(what="other namespaces and processes", because=f"this needs {', '.join(missing)}"))
     if os.stat("/proc/self/ns/pid").st_ino != _INITIAL_PID_NAMESPACE:
-        because = "this process is in a PID namespace of its own, in which other processes cannot be seen"
+        because = "this process is in a PID namespace of its own, which hides other processes"
         found.append(Unread(what="processes outside", because=because))
     return found
 

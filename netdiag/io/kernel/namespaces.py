@@ -293,7 +293,7 @@ def _open(found: Found, spaces: Namespaces) -> None:
             return
     if not reason:
         spaces.gone.add(found.inode)
-    spaces.unread.append(Unread(what=f"net:[{found.inode}]", because=reason or "it ended while it was looked for"))
+    spaces.unread.append(Unread(what=f"net:[{found.inode}]", because=reason or "it ended during the search"))
 
 
 def _opened(way: bytes, meant: tuple[int, int]) -> int | None:
@@ -352,7 +352,7 @@ def enter(inventory: Inventory, inode: int) -> Namespace:
         if opened.run(_inode_here) == inode:
             return opened
         opened.close()
-    raise refused or NetdiagError("there is no way in: no process and no name", where=f"net:[{inode}]")
+    raise refused or NetdiagError("netdiag cannot enter it: it has no process and no name", where=f"net:[{inode}]")
 
 
 def entrances(netns: Netns, *, own: bool) -> Iterator[NamespaceId]:

@@ -159,7 +159,7 @@ def _of_process(entrance: ProcessNamespace) -> Namespace:
 def _named(entrance: NamedNamespace) -> Namespace:
     where = f"network namespace {entrance.name!r}"
     if not entrance.valid:
-        raise InputError("not a name that `ip netns` gives", where=where)
+        raise InputError("not a name that `ip netns` can create", where=where)
     opened: list[int] = []
     try:
         opened.append(os.open(f"/{NAMED}/{entrance.name}", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK))
@@ -170,7 +170,7 @@ def _named(entrance: NamedNamespace) -> Namespace:
         return found
     except FileNotFoundError as error:
         _close(opened)
-        raise InputError("there is none of that name", where=where, hint="list them with `ip netns`") from error
+        raise InputError("no namespace has that name", where=where, hint="list them with `ip netns`") from error
     except OSError as error:
         _close(opened)
         raise _translated(error, where) from error

@@ -189,7 +189,7 @@ def _interface_name(ifindex: int) -> str:
 
 
 def _line(what: str, error: NetdiagError) -> str:
-    because = "only root may look at it" if isinstance(error, MissingRight) else error.message
+    because = "only root can read it" if isinstance(error, MissingRight) else error.message
     return f"{what}: {because}"
 
 
@@ -222,7 +222,7 @@ def _names(file: str) -> tuple[list[str], str]:
     except FileNotFoundError:
         return [], ""
     except OSError as error:
-        reason = "only root may look at it" if error.errno in (errno.EACCES, errno.EPERM) else error.strerror
+        reason = "only root can read it" if error.errno in (errno.EACCES, errno.EPERM) else error.strerror
         return [], str(reason)
 
 
@@ -235,7 +235,7 @@ def entries(domain: socket.AddressFamily, level: int, name: str) -> tuple[bytes,
                 return _entries(asked, level, info, name), info
             except _Changed:
                 continue
-    raise NetdiagError("it changed with every look")
+    raise NetdiagError("it changed during every attempt to read it")
 
 
 def _entries(asked: socket.socket, level: int, info: TableInfo, name: str) -> bytes:

@@ -11,7 +11,7 @@ import ssl
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from netdiag.deployment.model.contact import Contact, Failed, Reason, Unknown
+from netdiag.deployment.model.verdict import Contact, Failed, Reason, Unknown
 from netdiag.io.network.certificates import anchored, read_certificates
 from netdiag.io.network.client_identity import Client, context_of
 from netdiag.io.network.connection import Line, PlainLine, Target, TlsBroken, TlsLine, converse
@@ -201,12 +201,12 @@ class Speaker:
     def _ended_after_handshake(self, target: Target) -> Failed:
         """In TLS 1.3 a server looks at the client's certificate after the client is done."""
         without = self.client is not None and not self.client.key
-        why = "it may want a certificate of the client, which has none" if without else "before any answer"
+        why = "it may require a client certificate, and the client has none" if without else "before any answer"
         return Failed(reason=Reason.TLS, because=f"{target} closes after the TLS handshake: {why}", ip=target.ip)
 
     def _for(self, host: str) -> str:
         checked = self.client is not None and self.client.properties.checks_names
-        return f" for {host}" if checked else ", its names are not looked at"
+        return f" for {host}" if checked else ", and netdiag does not check its names"
 
     def _context(self, *, verify: bool) -> ssl.SSLContext:
         if verify not in self._contexts:

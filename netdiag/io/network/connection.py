@@ -15,7 +15,7 @@ import ssl
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from netdiag.deployment.model.contact import (
+from netdiag.deployment.model.verdict import (
     Address,
     Answered,
     Contact,
@@ -321,7 +321,7 @@ def _answered(answered: questions.Answered, target: Target) -> Answered:
     if answered.identity_unknown:
         notes.append(answered.identity_unknown)
     if len(named) < len(answered.brokers):
-        notes.append(f"it names {len(answered.brokers)} brokers, only {MOST_ENDPOINTS} are looked at")
+        notes.append(f"it names {len(answered.brokers)} brokers, netdiag checks only {MOST_ENDPOINTS}")
     return Answered(
         node_id=answered.node_id,
         cluster_id=answered.cluster_id,

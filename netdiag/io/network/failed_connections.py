@@ -17,9 +17,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 
-from netdiag.deployment.model.cause import Cause, Explanation
-from netdiag.deployment.model.contact import Address, Contact, Failed, Reason
-from netdiag.deployment.model.verdict import Cell, Verdict
+from netdiag.deployment.model.causes import Cause, Explanation
+from netdiag.deployment.model.verdict import Address, Cell, Contact, Failed, Reason, Verdict
 from netdiag.errors import NetdiagError
 from netdiag.io.kernel.namespaces import enter
 from netdiag.io.kernel.netlink import NETFILTER, Channel

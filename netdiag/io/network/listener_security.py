@@ -147,7 +147,7 @@ async def read_security(
     elif spoken is None and needs_client:
         spoken, detail = (
             SpokenProtocol.SSL,
-            "it ends without a client's certificate: what comes after that is not known",
+            "it ends without a client certificate, so the rest is unknown",
         )
     return ListenerSecurity(
         spoken=spoken or SpokenProtocol.UNKNOWN,
@@ -269,7 +269,7 @@ def _heard(talk: Conversation, offered: tuple[ApiVersion, ...]) -> _Heard:
             return _Heard(spoken=named.get(outcome.speaks or "", SpokenProtocol.UNKNOWN), detail=outcome.detail)
         case Failed():
             return _Heard(closed=outcome.kind is FailureKind.CLOSED, detail=outcome.detail)
-    return _Heard(detail="it did not come to an end")
+    return _Heard(detail="it did not finish")
 
 
 def _has_metadata(offered: tuple[ApiVersion, ...]) -> bool:

@@ -14,8 +14,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import field, replace
 
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Reason
-from netdiag.deployment.model.verdict import Cell, judge
+from netdiag.deployment.model.verdict import Address, Answered, Cell, Contact, Failed, Reason, judge
 from netdiag.deployment.observation.live_view import LiveVantage, SecuredPort, SeenName, SkippedVantage
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh, contact_between_members
 from netdiag.errors import MissingRight, NetdiagError
@@ -35,7 +34,7 @@ TIMEOUT = 4.0
 # On top of the time for one step: all attempts start within half a second, and then there is the reading.
 _EXTRA = 0.7
 _CHUNK = 16 * 1024
-_NOT_ENTERED = "no place to look from was found in it"
+_NOT_ENTERED = "no namespace to connect from was found in it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +91,7 @@ def observe(
         looking = _Looking(timeout=timeout, sockets=sockets, client=client, warn_days=warn_days)
         asyncio.run(_look(places, tuple(dict.fromkeys(addresses)), looking, cells, edges, seen, security, shared))
     reasons = {item.vantage.member: item.because for item in skipped if item.vantage.member}
-    mesh = mesh_of(seen, _inside(places), reasons)
+    mesh = _mesh_of(seen, _inside(places), reasons)
     return Observed(
         cells=tuple(cells),
         skipped=tuple(skipped),
@@ -153,7 +152,7 @@ async def _look(
         warn_days=looking.warn_days,
     )
     contacts = (prober.both_hops(place, address) for _, place in places for address in addresses)
-    along, *_ = await asyncio.gather(look_along(prober, _inside(places), edges), *contacts)
+    along, *_ = await asyncio.gather(_look_along(prober, _inside(places), edges), *contacts)
     seen += along or ()
     cells += [_cell(prober, each, place, address) for each, place in places for address in addresses]
     shared += await _shared_names(prober, places, cells)
@@ -199,55 +198,17 @@ def _cell(prober: Prober, vantage: LiveVantage, place: Place, address: Address) 
     return Cell(vantage=vantage.vantage.label, bootstrap=address, observed=verdict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """What is to be looked at, for a run of its own."""
-
-    vantages: tuple[LiveVantage, ...]
-    edges: tuple[Edge, ...]
-    timeout: float = TIMEOUT
-
-
-def observe_mesh(look: Look) -> Mesh:
-    """The mesh, looked at alone; takes at most the time-out and a little more."""
-    places: dict[str, Place] = {}
-    skipped: dict[str, str] = {}
-    wanted = {edge.source for edge in look.edges}
-    edges: list[Edge] = []
-    with ExitStack() as opened:
-        sockets = opened.enter_context(many_sockets())
-        for each in look.vantages:
-            member = each.vantage.member
-            if member is None or member not in wanted or member in places:
-                continue
-            try:
-                namespace = opened.enter_context(open_namespace(each.entrance))
-            except NetdiagError as error:
-                skipped[member] = str(error)
-                continue
-            names = read_name_service(namespace)
-            places[member] = Place(namespace=namespace, resolver=Resolver(namespace, names))
-        asyncio.run(_alone(look, places, sockets, edges))
-    return mesh_of(edges, places, skipped)
-
-
-def mesh_of(edges: Sequence[Edge], places: Mapping[str, Place], skipped: Mapping[str, str]) -> Mesh:
+def _mesh_of(edges: Sequence[Edge], places: Mapping[str, Place], skipped: Mapping[str, str]) -> Mesh:
     """The mesh of observed edges; whoever was not entered is named."""
     missing = sorted({edge.source for edge in edges} - set(places))
     return Mesh(edges=tuple(edges), skipped=tuple((name, skipped.get(name, _NOT_ENTERED)) for name in missing))
 
 
-async def _alone(look: Look, places: Mapping[str, Place], sockets: int, edges: list[Edge]) -> None:
-    deadline = asyncio.get_running_loop().time() + look.timeout + _EXTRA
-    prober = Prober(patience=look.timeout, deadline=deadline, sockets=sockets)
-    edges += await look_along(prober, places, look.edges)
-
-
-async def look_along(prober: Prober, places: Mapping[str, Place], edges: Sequence[Edge]) -> tuple[Edge, ...]:
+async def _look_along(prober: Prober, places: Mapping[str, Place], edges: Sequence[Edge]) -> tuple[Edge, ...]:
     """The edges with what a contact from their source gives; `places` are by member name."""
     known: dict[object, asyncio.Task[Contact]] = {}
 
-    async def look(edge: Edge) -> Edge:
+    async def observed(edge: Edge) -> Edge:
         place = places.get(edge.source)
         if place is None:
             return edge
@@ -257,7 +218,7 @@ async def look_along(prober: Prober, places: Mapping[str, Place], edges: Sequenc
         contact = await known[key]
         return replace(edge, observed=contact_between_members(contact, edge.kind))
 
-    return tuple(await asyncio.gather(*(look(edge) for edge in edges)))
+    return tuple(await asyncio.gather(*(observed(edge) for edge in edges)))
 
 
 async def _contact(prober: Prober, place: Place, edge: Edge) -> Contact:

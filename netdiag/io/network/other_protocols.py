@@ -9,7 +9,7 @@ import ssl
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from netdiag.deployment.model.contact import Answered, Failed, Mechanism, Reason
+from netdiag.deployment.model.verdict import Answered, Failed, Mechanism, Reason
 from netdiag.io.network.connection import PlainLine, Target, converse
 from netdiag.io.network.limits import AnswerAllowance
 from netdiag.kafka.conversation import Conversation

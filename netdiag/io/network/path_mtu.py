@@ -9,7 +9,7 @@ import asyncio
 import socket
 import struct
 
-from netdiag.deployment.model.contact import Failed, Mechanism, Reason
+from netdiag.deployment.model.verdict import Failed, Mechanism, Reason
 from netdiag.io.network.connection import CHUNK, Target
 from netdiag.kafka.conversation import Conversation
 from netdiag.kafka.questions import Step

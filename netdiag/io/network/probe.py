@@ -9,8 +9,17 @@ import socket
 from collections.abc import Sequence
 from dataclasses import replace
 
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
-from netdiag.deployment.model.verdict import judge, outcomes
+from netdiag.deployment.model.verdict import (
+    Address,
+    Answered,
+    Contact,
+    Failed,
+    NodeEndpoint,
+    Reason,
+    Unknown,
+    judge,
+    outcomes,
+)
 from netdiag.deployment.observation.probe import (
     AddressReport,
     BootstrapReport,

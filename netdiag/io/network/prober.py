@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequen
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
-from netdiag.deployment.model.contact import (
+from netdiag.deployment.model.verdict import (
     Address,
     Ambiguous,
     Answered,

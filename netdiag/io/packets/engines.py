@@ -294,7 +294,7 @@ class ToolSource:
 
     def failure(self) -> NetdiagError | None:
         if self.place.is_gone:
-            return NetdiagError("it is gone: no more packets come from there", where=self.place.what)
+            return NetdiagError("it is gone, and sends no more packets", where=self.place.what)
         if self._process.poll() is not None and self._end is None:
             return NetdiagError(f"{self._tool} has ended: {self._last_words()}", where=self.place.what)
         return None

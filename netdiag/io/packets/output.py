@@ -196,7 +196,7 @@ class _File:
                 os.replace(self._part, self.path)
             except OSError as error:
                 hint = f"the packets are in {self._part}"
-                raise InputError(f"cannot be given its name: {_reason(error)}", where=self.path, hint=hint) from error
+                raise InputError(f"cannot be renamed: {_reason(error)}", where=self.path, hint=hint) from error
 
     def _opened(self) -> int:
         if self.path == STDOUT:

@@ -162,9 +162,9 @@ class RingSource:
 
     def failure(self) -> NetdiagError | None:
         if self.place.is_gone:
-            return NetdiagError("it is gone: no more packets come from there", where=self.place.what)
+            return NetdiagError("it is gone, and sends no more packets", where=self.place.what)
         if not self._watched and self._only:
-            return NetdiagError("no interface is left: no more packets come from there", where=self.place.what)
+            return NetdiagError("its last interface is gone, and it sends no more packets", where=self.place.what)
         return None
 
     def stop(self) -> None:
@@ -206,7 +206,7 @@ class Ring:
             _bind(self._socket)
         except OSError as error:
             self._socket.close()
-            raise NetdiagError(f"the kernel gives no packets: {os.strerror(error.errno or 0)}") from error
+            raise NetdiagError(f"cannot receive packets from the kernel: {os.strerror(error.errno or 0)}") from error
 
     def close(self) -> None:
         """Let go of the socket and its memory."""

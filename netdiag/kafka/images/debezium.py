@@ -94,7 +94,7 @@ def _listeners(environment: Mapping[str, str | None]) -> Setting:
     variable, host = _first(environment, "KAFKA_HOST_NAME", "HOST_NAME")
     other, port = _first(environment, "KAFKA_PORT", "PORT")
     value = None if host is None or port is None else f"PLAINTEXT://{host}:{port or 9092}"
-    return _made("listeners", value, variable or other)
+    return _setting("listeners", value, variable or other)
 
 
 def _advertised(environment: Mapping[str, str | None]) -> Setting:
@@ -104,9 +104,9 @@ def _advertised(environment: Mapping[str, str | None]) -> Setting:
     )
     _, port = _first(environment, "KAFKA_ADVERTISED_PORT", "ADVERTISED_PORT")
     value = f"PLAINTEXT://{host}:{port or 9092}" if host and port is not None else None
-    return _made("advertised.listeners", value, variable)
+    return _setting("advertised.listeners", value, variable)
 
 
-def _made(name: str, value: str | None, variable: str | None) -> Setting:
+def _setting(name: str, value: str | None, variable: str | None) -> Setting:
     provenance = Provenance.DERIVED if variable else Provenance.IMAGE_DEFAULT
     return Setting(name=name, value=value, variable=variable, provenance=provenance)

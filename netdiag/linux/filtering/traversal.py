@@ -80,7 +80,7 @@ def traverse(
     """
     families = (family,) if family else ("ip" if packet.family == 4 else "ip6", "inet")
     found, *others = (_outcome(stages, hook, packet, namespace) for stages in _orders(ruleset, hook, families, device))
-    if any(not _alike(found, other) for other in others):
+    if any(not _same_outcome(found, other) for other in others):
         because = "it depends on whether legacy iptables or nf_tables comes first at the same priority"
         return Traversal(verdict=Verdict.UNKNOWN, packet=found.packet, because=because)
     if others:
@@ -162,7 +162,7 @@ class _Outcomes:
             self.first = traversal
         else:
             self.certain.append(frozenset(traversal.hits))
-        if not _alike(self.first, traversal):
+        if not _same_outcome(self.first, traversal):
             self.differing = traversal
             return None
         self.reason = self.reason or run.reason
@@ -193,7 +193,7 @@ class _Outcomes:
         )
 
 
-def _alike(one: Traversal, other: Traversal) -> bool:
+def _same_outcome(one: Traversal, other: Traversal) -> bool:
     return one.verdict is other.verdict and one.packet == other.packet and one.kind == other.kind
 
 
@@ -232,7 +232,7 @@ class _Run:
                     self.translating = self.deciding
                     break
         deciding = self.translating or self.deciding
-        because = _told(deciding) or "no rule against it"
+        because = _rule_text(deciding) or "no rule against it"
         return Traversal(
             verdict=Verdict.ACCEPT, packet=packet, hits=tuple(self.hits), deciding=deciding, because=because
         )
@@ -245,7 +245,7 @@ class _Run:
             hits=tuple(self.hits),
             deciding=None if because else self.deciding,
             kind=decision.kind,
-            because=because or f"{decision.because + ': ' if decision.because else ''}{_told(self.deciding)}",
+            because=because or f"{decision.because + ': ' if decision.because else ''}{_rule_text(self.deciding)}",
         )
 
     def choose(self, what: str) -> bool:
@@ -336,5 +336,5 @@ def _tracked(hook: str, chain: Chain) -> bool:
     return hook not in ("prerouting", "output") or chain.priority > _TRACKING_PRIORITY
 
 
-def _told(rule: RuleAddress | None) -> str:
+def _rule_text(rule: RuleAddress | None) -> str:
     return f"{rule}: {rule.text}" if rule else ""

@@ -337,7 +337,7 @@ def _head(analysis: Analysis, screen: Screen) -> list[Line]:
     files = f"{len(seen.files)} captures" if len(seen.files) != 1 else seen.files[0]
     spoken = ", ".join(f"{count} {name}" for name, count in sorted(analysis.protocols.items(), key=_most))
     rows = (
-        ("looked at", f"{files}, {size(seen.bytes)}, {seen.packets:,} packets"),
+        ("captures", f"{files}, {size(seen.bytes)}, {seen.packets:,} packets"),
         ("span", _span(seen.first, seen.last)),
         ("connections", f"{analysis.connections:,}" + (f" ({spoken})" if spoken else "")),
         ("exchanges", _decoded(analysis)),

@@ -4,8 +4,17 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from netdiag.deployment.model.contact import Answered, Contact, Failed, Mechanism, NameChoice
-from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Verdict, Word
+from netdiag.deployment.model.verdict import (
+    Answered,
+    Cell,
+    Contact,
+    EndpointOutcome,
+    Failed,
+    Mechanism,
+    NameChoice,
+    Verdict,
+    Word,
+)
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.patterns import regex
 from netdiag.render.json_values import finding_value, sound

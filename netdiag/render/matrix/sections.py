@@ -7,8 +7,8 @@ cut edge by name. Security has a block for each port with its certificate and wh
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from netdiag.deployment.model.cause import Cause, Certainty, Explanation, Repair
-from netdiag.deployment.model.contact import Answered, Contact, Unknown
+from netdiag.deployment.model.causes import Cause, Certainty, Explanation, Repair
+from netdiag.deployment.model.verdict import Answered, Contact, Unknown
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh, edge_outcome, is_cut
 from netdiag.kafka.security import Certificate, CertificateFault, SaslOffer, TlsHandshake
 from netdiag.render.redact import redacted

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from netdiag.deployment.model.contact import Address
-from netdiag.deployment.model.verdict import Cell, Verdict, Word
+from netdiag.deployment.model.verdict import Address, Cell, Verdict, Word
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh, edge_outcome, is_cut
 from netdiag.render.json_values import sound
 from netdiag.render.matrix.matrix_text import matrix_lines, verdict_explanation
@@ -33,7 +32,7 @@ _MOST_UNKNOWN = 2
 _GROUPS_SHOWN = 20
 _NOT_OBSERVED = "not observed"
 _RUNS, _DOWN = "running", "not running"
-_SEEN, _UNSEEN = "looked at", "not looked at"
+_SEEN, _UNSEEN = "checked", "not checked"
 # So much of the picture at least is for the changes, where there are as many.
 _SHARE_OF_CHANGES = 3
 

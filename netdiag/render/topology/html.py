@@ -285,7 +285,7 @@ class Stories:
             "title": visible(title),
             "faults": [_fault(fault) for fault in self._scene.faults.get(key, ())],
             "sections": [(head, rows) for head, rows in shown if rows],
-            "ways": self._told(ways),
+            "ways": self._stories(ways),
             "near": [visible(other) for other in dict.fromkeys(near) if other and other != key],
             "networks": [visible(name) for name in networks],
             "services": [visible(name) for name in services],
@@ -451,7 +451,7 @@ class Stories:
         named = (f"{pid} ({processes[pid].comm})" if pid in processes else str(pid) for pid in pids)
         return ", ".join(f"process {text}" for text in named)
 
-    def _told(self, ways: Sequence[Reach]) -> list[Story]:
+    def _stories(self, ways: Sequence[Reach]) -> list[Story]:
         """The ways, those alike together, what works first."""
         alike: dict[tuple[object, ...], list[Reach]] = {}
         for reach in ways:

@@ -66,7 +66,7 @@ def _whole(lookup: Lookup) -> _Chart:
     for published in topology.published if topology.named(topology.host) else ():
         where_text = endpoint_text(published.host_ip or "*", published.published)
         chart.boxes.setdefault(topology.host, []).append(f'{_exit_id(published)}(["{_label([where_text])}"])')
-        chart.edges += _ways(lookup, published)
+        chart.edges += _forwarding_edges(lookup, published)
     for where in _bridges(lookup):
         chart.edges += _members(lookup, where)
     chart.edges += _direct(lookup, {name for name in chart.boxes if name})
@@ -129,7 +129,7 @@ def _place(lookup: Lookup, place: Place) -> str:
     return _label(lines)
 
 
-def _ways(lookup: Lookup, published: Published) -> Iterator[str]:
+def _forwarding_edges(lookup: Lookup, published: Published) -> Iterator[str]:
     for place in lookup.topology.places:
         if published.container in place.containers:
             target = _place_id(place)

@@ -94,7 +94,7 @@ def drawing(picture: Picture, *, live: bool, footer: str = "") -> list[str]:
 def total_height(picture: Picture, footer: str = "") -> float:
     """The height of the picture with its warnings, its legend and the footer."""
     lines = sum(bool(line) for line in (picture.note, footer))
-    return picture.height + 16.0 * len(_told(picture)) + 36.0 + 18.0 * lines
+    return picture.height + 16.0 * len(_warnings(picture)) + 36.0 + 18.0 * lines
 
 
 def mark_sign(mark: Mark) -> str:
@@ -199,7 +199,7 @@ class _Parts:
         picture = self._picture
         y = picture.height
         out = []
-        for told in _told(picture):
+        for told in _warnings(picture):
             out.append(_text(24.0, y + 4.0, shortened(told, picture.width - 48.0, SMALL), small=True, fault=True))
             y += 16.0
         out += _legend(y + 14.0)
@@ -220,7 +220,7 @@ class _Parts:
         return f'<g class="node {name}" data-key="{escape(visible(key))}"{press}>{title}{"".join(inside)}</g>'
 
 
-def _told(picture: Picture) -> list[str]:
+def _warnings(picture: Picture) -> list[str]:
     """The warnings as lines: of what is drawn by its name, and of what has no place."""
     names = {placed.box.key: placed.box.name for placed in picture.boxes}
     scene = picture.scene

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from netdiag import __version__
-from netdiag.deployment.model.cause import Cause
+from netdiag.deployment.model.causes import Cause
 from netdiag.linux.ruleset import RuleAddress
 from netdiag.render.matrix.sections import cause_lines, cause_value
 from netdiag.render.redact import redacted

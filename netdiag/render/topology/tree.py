@@ -380,7 +380,12 @@ class _Drawing:
             parts = [(self._run(view.network.name, Style.BOLD), self._run(f" {link.ifname}", Style.DIM))]
             parts += self._network_parts(view)
         parts += self._addresses(where, view.network.gateways if view else ())
-        told = (*state_parts(link), *bridge_parts(link), *detail_parts(link), *self._standing(where, link))
+        told = (
+            *state_parts(link),
+            *bridge_parts(link),
+            *detail_parts(link),
+            *self._related(where, link),
+        )
         parts += styled_lines(iter(told), self._screen)
         children = sorted((self._port(port) for port in self.lookup.ports(where)), key=_by_name)
         if view is not None:
@@ -408,7 +413,7 @@ class _Drawing:
         self._met.add(where)
         peer = self.lookup.peer(where)
         vlan = self._vlan(where)
-        told = (*state_parts(link), *detail_parts(link), *self._standing(where, link))
+        told = (*state_parts(link), *detail_parts(link), *self._related(where, link))
         words = styled_lines(iter(told), self._screen)
         if peer is None or peer in self._met:
             kind = f" {kind_text(link)}"
@@ -447,7 +452,7 @@ class _Drawing:
                 children = self._inside(place)
         return Branch(parts=tuple(parts), name=self.lookup.name(peer.netns), children=tuple(children))
 
-    def _standing(self, where: LinkId, link: Link) -> Iterator[tuple[str, Style]]:
+    def _related(self, where: LinkId, link: Link) -> Iterator[tuple[str, Style]]:
         yield from counterpart_parts(self.lookup, where, link)
         yield from traffic_parts(self.lookup, where)
 

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from netdiag.compose.project import Project
 from netdiag.findings import Finding, Severity
-from netdiag.rules.compose_findings import told
+from netdiag.rules.compose_findings import from_problems
 
 ID = "compose-conflict"
 SEVERITY = Severity.ERROR
@@ -38,4 +38,4 @@ CODES = frozenset({"network-mode", "scale", "container-name", "external-name"})
 
 def check(project: Project) -> Iterator[Finding]:
     """One finding for every place that Compose refuses."""
-    yield from told(project, ID, CODES, hint="keep only one of the two settings")
+    yield from from_problems(project, ID, CODES, hint="keep only one of the two settings")

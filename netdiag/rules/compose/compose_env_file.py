@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from netdiag.compose.project import Project
 from netdiag.findings import Finding, Severity
-from netdiag.rules.compose_findings import told
+from netdiag.rules.compose_findings import from_problems
 
 ID = "compose-env-file"
 SEVERITY = Severity.ERROR
@@ -35,4 +35,6 @@ CODES = frozenset({"env-file"})
 
 def check(project: Project) -> Iterator[Finding]:
     """One finding for every place that Compose refuses."""
-    yield from told(project, ID, CODES, hint="create the file beside the Compose file, or set `required: false`")
+    yield from from_problems(
+        project, ID, CODES, hint="create the file beside the Compose file, or set `required: false`"
+    )

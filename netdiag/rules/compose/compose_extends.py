@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from netdiag.compose.project import Project
 from netdiag.findings import Finding, Severity
-from netdiag.rules.compose_findings import told
+from netdiag.rules.compose_findings import from_problems
 
 ID = "compose-extends"
 SEVERITY = Severity.ERROR
@@ -36,4 +36,4 @@ CODES = frozenset({"extends"})
 
 def check(project: Project) -> Iterator[Finding]:
     """One finding for every place that Compose refuses."""
-    yield from told(project, ID, CODES, hint="name an existing service in an existing file")
+    yield from from_problems(project, ID, CODES, hint="name an existing service in an existing file")

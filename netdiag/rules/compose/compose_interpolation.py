@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from netdiag.compose.project import Project
 from netdiag.findings import Finding, Severity
-from netdiag.rules.compose_findings import told
+from netdiag.rules.compose_findings import from_problems
 
 ID = "compose-interpolation"
 SEVERITY = Severity.ERROR
@@ -35,6 +35,6 @@ CODES = frozenset({"interpolation", "required-variable"})
 
 def check(project: Project) -> Iterator[Finding]:
     """One finding for every place that Compose refuses."""
-    yield from told(
+    yield from from_problems(
         project, ID, CODES, hint="set the variable in .env or give it a default, and write $$ for a literal dollar sign"
     )

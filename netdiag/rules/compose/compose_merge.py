@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 from netdiag.compose.project import Project
 from netdiag.findings import Finding, Severity
-from netdiag.rules.compose_findings import told
+from netdiag.rules.compose_findings import from_problems
 
 ID = "compose-merge"
 SEVERITY = Severity.ERROR
@@ -44,4 +44,4 @@ CODES = frozenset({"merge"})
 
 def check(project: Project) -> Iterator[Finding]:
     """One finding for every place that Compose refuses."""
-    yield from told(project, ID, CODES, hint="use the same form in both places")
+    yield from from_problems(project, ID, CODES, hint="use the same form in both places")

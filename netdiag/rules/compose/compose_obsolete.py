@@ -30,7 +30,7 @@ from collections.abc import Iterator
 
 from netdiag.compose.project import Project
 from netdiag.findings import Finding, Severity
-from netdiag.rules.compose_findings import told
+from netdiag.rules.compose_findings import from_problems
 
 ID = "compose-obsolete"
 SEVERITY = Severity.NOTE
@@ -39,4 +39,6 @@ CODES = frozenset({"deprecated"})
 
 def check(project: Project) -> Iterator[Finding]:
     """One finding for every place that Compose warns about."""
-    yield from told(project, ID, CODES, hint="replace `external: {name: x}` with `external: true` and `name: x`")
+    yield from from_problems(
+        project, ID, CODES, hint="replace `external: {name: x}` with `external: true` and `name: x`"
+    )

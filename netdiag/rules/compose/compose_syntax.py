@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from netdiag.compose.project import Project
 from netdiag.findings import Finding, Severity
-from netdiag.rules.compose_findings import told
+from netdiag.rules.compose_findings import from_problems
 
 ID = "compose-syntax"
 SEVERITY = Severity.ERROR
@@ -33,4 +33,4 @@ CODES = frozenset({"document"})
 
 def check(project: Project) -> Iterator[Finding]:
     """One finding for every place that Compose refuses."""
-    yield from told(project, ID, CODES, hint="remove the document, or add the services to it")
+    yield from from_problems(project, ID, CODES, hint="remove the document, or add the services to it")

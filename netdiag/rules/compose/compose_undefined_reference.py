@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from netdiag.compose.project import Project
 from netdiag.findings import Finding, Severity
-from netdiag.rules.compose_findings import told
+from netdiag.rules.compose_findings import from_problems
 
 ID = "compose-undefined-reference"
 SEVERITY = Severity.ERROR
@@ -35,4 +35,4 @@ CODES = frozenset(f"undefined-{what}" for what in ("config", "network", "secret"
 
 def check(project: Project) -> Iterator[Finding]:
     """One finding for every place that Compose refuses."""
-    yield from told(project, ID, CODES, hint="define it, or correct the name")
+    yield from from_problems(project, ID, CODES, hint="define it, or correct the name")

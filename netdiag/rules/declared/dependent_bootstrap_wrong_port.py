@@ -42,8 +42,8 @@ Sources: compose-spec, ports: HOST:CONTAINER; other containers use the second.
 from collections.abc import Iterator
 
 from netdiag.deployment.clients import Attempt, attempts, severity_of, target_member, usable_address, waiting_attempts
-from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode
+from netdiag.deployment.model.verdict import Address
 from netdiag.deployment.prediction.client_namespace import network_owner
 from netdiag.deployment.prediction.listener_access import control_port, is_likely_other_port
 from netdiag.deployment.repairs import point_client

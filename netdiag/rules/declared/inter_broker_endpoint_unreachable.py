@@ -45,9 +45,9 @@ Sources: ReplicaFetcherThread, ControllerChannelManager; KIP-103.
 from collections.abc import Iterable, Iterator
 
 from netdiag.deployment.misread_settings import is_placeholder
-from netdiag.deployment.model.contact import Failed
 from netdiag.deployment.model.deployment import Broker, Deployment, Member
 from netdiag.deployment.model.vantage import broker_vantage
+from netdiag.deployment.model.verdict import Failed
 from netdiag.deployment.prediction.client_namespace import resolve, why_nameless
 from netdiag.deployment.prediction.connection import connect
 from netdiag.deployment.prediction.listener_access import advertised_of, listener_of, other_brokers

@@ -41,8 +41,8 @@ Sources: KIP-103: a client gets the advertised endpoint of the listener that it 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.contact import Answered
 from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.verdict import Answered
 from netdiag.deployment.prediction.listener_access import advertised_of
 from netdiag.deployment.relays import RelayTrap, relay_traps
 from netdiag.deployment.repairs import lead_relay

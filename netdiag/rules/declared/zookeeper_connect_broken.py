@@ -37,9 +37,9 @@ Sources: ZooKeeperClient.waitUntilConnected; zkServer, clientPort.
 from collections.abc import Iterator
 
 from netdiag.deployment.clients import is_inactive, members_called
-from netdiag.deployment.model.contact import Failed
 from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkMode
 from netdiag.deployment.model.vantage import broker_vantage
+from netdiag.deployment.model.verdict import Failed
 from netdiag.deployment.prediction.client_namespace import MemberAddress, Undeclared, network_owner, resolve
 from netdiag.deployment.prediction.listener_access import zookeeper_port, zookeeper_ports
 from netdiag.deployment.repairs import replace_text

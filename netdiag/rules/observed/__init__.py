@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from netdiag.deployment.model.contact import Answered, Contact
-from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.model.verdict import Answered, Cell, Contact
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import ContainerLocation, Finding, Related, by_place
 from netdiag.rules.declared import check_deployment

@@ -40,10 +40,10 @@ Sources: the connection ends before the first byte of an answer.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.contact import Reason
+from netdiag.deployment.model.verdict import Reason
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import Finding, Severity
-from netdiag.rules.live_findings import blocked, told
+from netdiag.rules.live_findings import blocked, blocked_finding
 
 ID = "live-accept-then-close"
 SEVERITY = Severity.ERROR
@@ -52,4 +52,4 @@ SEVERITY = Severity.ERROR
 def check(view: LiveView) -> Iterator[Finding]:
     """One finding for every address that closes the connections of the clients it is meant for."""
     for block in blocked(view, Reason.CLOSED):
-        yield told(ID, SEVERITY, block, words="accepts connections and closes them without an answer")
+        yield blocked_finding(ID, SEVERITY, block, words="accepts connections and closes them without an answer")

@@ -40,7 +40,7 @@ Sources: Metadata from the broker itself, and the environment of its container.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.contact import Answered
+from netdiag.deployment.model.verdict import Answered
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import ContainerLocation, Finding, Severity
 from netdiag.kafka.broker_config import Mode

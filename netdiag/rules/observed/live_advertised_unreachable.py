@@ -60,9 +60,9 @@ Sources: Metadata from every listener that answers, then a connection from the s
 
 from collections.abc import Iterator
 
-from netdiag.deployment.causes import repair, why
-from netdiag.deployment.model.contact import Failed, Reason
+from netdiag.deployment.model.causes import repair, why
 from netdiag.deployment.model.vantage import VantageKind
+from netdiag.deployment.model.verdict import Failed, Reason
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import ContainerLocation, Finding, Severity
 from netdiag.rules.live_findings import Trap, listed, owner, place, traps, written

@@ -48,8 +48,7 @@ Sources: handleIPQuery and shuffleAddr in libnetwork/resolver.go of moby; rd_soc
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.contact import NameChoice
-from netdiag.deployment.model.verdict import Word
+from netdiag.deployment.model.verdict import NameChoice, Word
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.deployment.prediction.shared_names import alias_hint, member_in_words
 from netdiag.findings import ContainerLocation, Finding, Severity

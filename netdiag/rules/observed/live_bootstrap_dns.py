@@ -39,10 +39,10 @@ Sources: name resolution in the client's own network namespace: its hosts file a
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.contact import Reason
+from netdiag.deployment.model.verdict import Reason
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import Finding, Severity
-from netdiag.rules.live_findings import blocked, told
+from netdiag.rules.live_findings import blocked, blocked_finding
 
 ID = "live-bootstrap-dns"
 SEVERITY = Severity.ERROR
@@ -51,4 +51,4 @@ SEVERITY = Severity.ERROR
 def check(view: LiveView) -> Iterator[Finding]:
     """One finding for every address that the clients it is meant for cannot resolve."""
     for block in blocked(view, Reason.UNRESOLVED):
-        yield told(ID, SEVERITY, block, words="does not resolve")
+        yield blocked_finding(ID, SEVERITY, block, words="does not resolve")

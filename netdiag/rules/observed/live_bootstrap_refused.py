@@ -40,10 +40,10 @@ Sources: connect(2) from the client's network namespace; the listening sockets o
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.contact import Reason
+from netdiag.deployment.model.verdict import Reason
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import Finding, Severity
-from netdiag.rules.live_findings import blocked, told
+from netdiag.rules.live_findings import blocked, blocked_finding
 
 ID = "live-bootstrap-refused"
 SEVERITY = Severity.ERROR
@@ -52,4 +52,4 @@ SEVERITY = Severity.ERROR
 def check(view: LiveView) -> Iterator[Finding]:
     """One finding for every address that refuses the clients it is meant for."""
     for block in blocked(view, Reason.REFUSED):
-        yield told(ID, SEVERITY, block, words="refuses connections")
+        yield blocked_finding(ID, SEVERITY, block, words="refuses connections")

@@ -39,10 +39,10 @@ Sources: connect(2) and the first response, from the client's network namespace.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.contact import Reason
+from netdiag.deployment.model.verdict import Reason
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import Finding, Severity
-from netdiag.rules.live_findings import blocked, told
+from netdiag.rules.live_findings import blocked, blocked_finding
 
 ID = "live-bootstrap-timeout"
 SEVERITY = Severity.ERROR
@@ -51,4 +51,4 @@ SEVERITY = Severity.ERROR
 def check(view: LiveView) -> Iterator[Finding]:
     """One finding for every address that does not answer the clients it is meant for, or has no route from them."""
     for block in blocked(view, Reason.TIMEOUT, Reason.UNREACHABLE):
-        yield told(ID, SEVERITY, block, words="does not answer")
+        yield blocked_finding(ID, SEVERITY, block, words="does not answer")

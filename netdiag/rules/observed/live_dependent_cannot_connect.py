@@ -43,10 +43,9 @@ Sources: both hops of a client, tried from the client's network namespace.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.causes import repair, why
-from netdiag.deployment.model.contact import Answered, Failed
+from netdiag.deployment.model.causes import repair, why
 from netdiag.deployment.model.deployment import KafkaClient
-from netdiag.deployment.model.verdict import Cell, Word
+from netdiag.deployment.model.verdict import Answered, Cell, Failed, Word
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import Finding, Severity
 from netdiag.rules.live_findings import cells_of_client, listed, written_variable
@@ -71,7 +70,7 @@ def check(view: LiveView) -> Iterator[Finding]:
 
 
 def _finding(view: LiveView, client: KafkaClient, cells: tuple[Cell, ...]) -> Finding:
-    because, hint = _told(view, client, cells[0])
+    because, hint = _reason(view, client, cells[0])
     gives = listed(f'"{cell.bootstrap}" ({cell.observed})' for cell in cells)
     return Finding(
         rule=ID,
@@ -85,7 +84,7 @@ def _finding(view: LiveView, client: KafkaClient, cells: tuple[Cell, ...]) -> Fi
     )
 
 
-def _told(view: LiveView, client: KafkaClient, cell: Cell) -> tuple[str, str]:
+def _reason(view: LiveView, client: KafkaClient, cell: Cell) -> tuple[str, str]:
     """Why the client's address does not work, and what helps."""
     usual = f"set {client.setting} to an address that works from container {client.member.name}"
     verdict = cell.observed

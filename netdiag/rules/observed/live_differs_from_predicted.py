@@ -54,7 +54,7 @@ def check(view: LiveView) -> Iterator[Finding]:
             severity=SEVERITY,
             message=f"{vantage} → {cells[0].bootstrap}{more}: predicted {predicted}, observed {observed}",
             location=ContainerLocation(container=vantage, part=str(cells[0].bootstrap)),
-            why="something that the configuration does not show is in play",
+            why="something that the configuration does not show decides",
             hint="look for a firewall, a hosts file or another process on the port, and check again once all brokers "
             "are up",
         )

@@ -134,7 +134,7 @@ def _ports(member: Member, service: DeclaredService) -> Iterator[Finding]:
             continue
         wanted.add(_port(port.target, port.published, port.host_ip, port.protocol))
         if _port(port.target, port.published, port.host_ip, port.protocol) not in running:
-            yield _finding(member, port.where, "ports", f"{_told(port)} is in the file, but not published")
+            yield _finding(member, port.where, "ports", f"{_port_text(port)} is in the file, but not published")
     extra = sorted(running - wanted)
     if extra:
         names = listed(f"{host + ':' if host else ''}{published}:{target}" for target, published, host, _ in extra)
@@ -145,7 +145,7 @@ def _port(target: int, published: int | None, host_ip: str, protocol: str) -> tu
     return target, published or 0, "" if host_ip in ("0.0.0.0", "::") else host_ip, protocol
 
 
-def _told(port: DeclaredPort) -> str:
+def _port_text(port: DeclaredPort) -> str:
     return f"{port.host_ip + ':' if port.host_ip else ''}{port.published}:{port.target}"
 
 

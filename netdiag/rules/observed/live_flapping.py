@@ -40,8 +40,7 @@ Sources: connect(2) from the client's network namespace, several times.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.contact import Address
-from netdiag.deployment.model.verdict import Word
+from netdiag.deployment.model.verdict import Address, Word
 from netdiag.deployment.observation.live_view import Flapping, LiveView
 from netdiag.findings import ContainerLocation, Finding, Severity
 from netdiag.rules.live_findings import listed

@@ -52,8 +52,8 @@ Sources: Metadata from every listener that answers, and the brokers that are run
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.contact import Answered
 from netdiag.deployment.model.deployment import Broker, State
+from netdiag.deployment.model.verdict import Answered
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.deployment.prediction.cluster import cluster_of
 from netdiag.findings import ContainerLocation, Finding, Severity
@@ -115,7 +115,7 @@ def _finding(broker: Broker, answered: Answered, missing: list[Broker], vantage:
         f"{vantage})",
         location=ContainerLocation(container=broker.name, part=listener or ""),
         why=why,
-        hint=f"read in the log of {missing[0].name} why it does not join, and give all brokers the same listeners",
+        hint=f"check the log of {missing[0].name} to see why it does not join, and give all brokers the same listeners",
         service=broker.name,
         listener=listener,
     )

@@ -48,7 +48,7 @@ Sources: every endpoint that a broker gets from its peers and the quorum, tried 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.contact import Answered, Failed
+from netdiag.deployment.model.verdict import Answered, Failed
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.deployment.prediction.mesh import Edge, edge_outcome, is_cut
 from netdiag.findings import ContainerLocation, Finding, Severity

@@ -36,8 +36,8 @@ Sources: the first bytes of the response to an ApiVersions request.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.causes import repair, why
-from netdiag.deployment.model.contact import Address, Failed, Reason
+from netdiag.deployment.model.causes import repair, why
+from netdiag.deployment.model.verdict import Address, Failed, Reason
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import Finding, Severity
 from netdiag.rules.live_findings import Whose, blocked, listed, owner, place, traps

@@ -43,7 +43,7 @@ Sources: the container that publishes the port, or has the address, as the engin
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.contact import Address, Answered
+from netdiag.deployment.model.verdict import Address, Answered
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import Finding, Severity
 from netdiag.rules.live_findings import Whose, advertised_to, listed, place, vantages_of, written

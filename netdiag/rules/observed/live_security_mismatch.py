@@ -34,8 +34,7 @@ Sources: the response to a plaintext request and to a TLS ClientHello; listener.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.contact import Answered, Failed, Reason
-from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.model.verdict import Answered, Cell, Failed, Reason
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import ContainerLocation, Finding, Location, Severity
 from netdiag.kafka.security import SpokenProtocol

@@ -40,9 +40,8 @@ Sources: the node ID and cluster ID that the endpoint itself returns (DescribeCo
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.contact import Answered
 from netdiag.deployment.model.vantage import VantageKind
-from netdiag.deployment.model.verdict import Word
+from netdiag.deployment.model.verdict import Answered, Word
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import ContainerLocation, Finding, Severity
 from netdiag.rules.live_findings import Trap, listed, owner, place, traps, written

@@ -60,7 +60,7 @@ def check(view: LiveView) -> Iterator[Finding]:
         ID,
         SEVERITY,
         _FAULTS,
-        says="does not lead to an authority that is trusted here",
+        says="is not issued by an authority that is trusted here",
         hint="add the authority's certificate to the clients' truststore (ssl.truststore.location), and give the "
         "broker the whole chain",
     )

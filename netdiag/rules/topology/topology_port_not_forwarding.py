@@ -50,12 +50,12 @@ def check(topology: Topology) -> Iterator[Finding]:
             if bridge is None or bridge.kind != BRIDGE or not bridge.up:
                 continue
             at = LinkId(netns=inode, ifindex=port.ifindex)
-            told = _told(topology, at, port)
+            told = _defect(topology, at, port)
             if told is not None:
                 yield _finding(topology, at, bridge, told)
 
 
-def _told(topology: Topology, at: LinkId, port: Link) -> tuple[Severity, str, str] | None:
+def _defect(topology: Topology, at: LinkId, port: Link) -> tuple[Severity, str, str] | None:
     """The severity, what is wrong and the repair; None for a port that works."""
     other = end_of(topology.inventory, at)
     far = None if other is None else topology.inventory.link(other)

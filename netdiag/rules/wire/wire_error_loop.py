@@ -59,7 +59,7 @@ _HINTS = {
     _AFTER_APPEND: "bring replicas back in sync, or lower min.insync.replicas of the topic",
     _COORDINATOR_NOT_AVAILABLE: "start as many brokers as offsets.topic.replication.factor (and "
     "transaction.state.log.replication.factor) require, or set these to the number of brokers",
-    _COORDINATOR_LOADING: "read in the coordinator's log why it does not finish loading",
+    _COORDINATOR_LOADING: "check in the coordinator's log why loading does not finish",
 }
 
 

@@ -72,7 +72,7 @@ _HINTS = {
     "max.poll.interval.ms",
     Trigger.ENFORCED: "find out why {who} calls enforceRebalance()",
     Trigger.NEW_PARTITIONS: "create topics and partitions in one step, or narrow the subscription of {who}",
-    Trigger.UNKNOWN: "read in the log of {who} why it joins again",
+    Trigger.UNKNOWN: "check the log of {who} to see why it joins again",
 }
 
 

@@ -5,7 +5,7 @@ import ipaddress
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from netdiag.deployment.model.contact import Contact, Failed, Mechanism
+from netdiag.deployment.model.verdict import Contact, Failed, Mechanism
 from netdiag.engine.container import Container
 from netdiag.linux.procfs import Process
 from netdiag.linux.sockets import Listener, Protocol

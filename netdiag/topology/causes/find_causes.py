@@ -13,9 +13,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from netdiag.deployment.causes import NOT_TRIED, predicted_repair
-from netdiag.deployment.model.cause import Cause, Certainty, Repair, name_of_stopped
-from netdiag.deployment.model.contact import Address, Answered, Failed, Mechanism, Reason
+from netdiag.deployment.model.causes import NOT_TRIED, Cause, Certainty, Repair, name_of_stopped, predicted_repair
+from netdiag.deployment.model.verdict import Address, Answered, Failed, Mechanism, Reason
 from netdiag.engine.container import Container
 from netdiag.linux.ruleset import Origin, RuleAddress, address_of, policy_of
 from netdiag.topology.causes import remedies

@@ -3,7 +3,7 @@
 import ipaddress
 from collections.abc import Iterator
 
-from netdiag.deployment.model.contact import Mechanism
+from netdiag.deployment.model.verdict import Mechanism
 from netdiag.engine.container import Container
 from netdiag.topology.causes import remedies
 from netdiag.topology.causes.failed_connection import FailedConnection, Remedy, Suspect

@@ -7,7 +7,7 @@ import ipaddress
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from netdiag.deployment.model.cause import start_container
+from netdiag.deployment.model.causes import start_container
 from netdiag.engine.container import Container, Status
 from netdiag.linux.netns import Netns
 from netdiag.linux.procfs import Process

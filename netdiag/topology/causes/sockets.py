@@ -1,7 +1,7 @@
 """Why a connection is refused, or accepted and not answered: sockets, published ports, docker-proxy, pauses."""
 
-from netdiag.deployment.model.cause import published_by_stopped
-from netdiag.deployment.model.contact import Mechanism
+from netdiag.deployment.model.causes import published_by_stopped
+from netdiag.deployment.model.verdict import Mechanism
 from netdiag.engine.container import Container, Status
 from netdiag.linux.sockets import Listener
 from netdiag.topology.causes import remedies

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from netdiag.deployment.model.platform import Firewall, Generation, HostKind
+from netdiag.deployment.model.deployment import Firewall, Generation, HostKind
 from netdiag.deployment.observation.live_view import docker_host_vantage
 from netdiag.errors import EngineError, InputError
 from netdiag.io.engine.docker_sdk import EngineHost, EngineVersion

@@ -74,7 +74,7 @@ def test_pipes_and_devices(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     assert read_optional(pipe) is None
     assert read_optional("/dev/zero") is None
-    with pytest.raises(InputError, match=r"no input came through the pipe within 0\.2 s"):
+    with pytest.raises(InputError, match=r"standard input sent nothing within 0\.2 s"):
         read_file(pipe, patience=0.2)
     with pytest.raises(InputError, match="larger than 1 MiB"):
         read_file("/dev/zero", limit=1024 * 1024)

@@ -115,7 +115,7 @@ def test_a_result_that_is_too_large_is_told(tmp_path: Path) -> None:
     with helper(tmp_path) as (process, socket):
         give(process, order(tmp_path, socket, "write much", "out", results=(out,)))
         said = told(process)
-    assert b"cannot come back from the helper container: larger than 127 MiB" in said[Kind.ERRORS]
+    assert b"cannot copy back from the helper container: larger than 127 MiB" in said[Kind.ERRORS]
     assert Kind.FILE not in said
     assert said[Kind.STATUS] == bytes([3])
 

@@ -12,6 +12,7 @@ from netdiag.io.kernel.namespaces import Calls
 from netdiag.io.kernel.netlink import ROUTE, SOCK_DIAG, Channel, Refused
 from netdiag.linux.netlink.links import LinkSettings
 from netdiag.linux.netlink.routes import request_routes
+from netdiag.linux.netns import Netns
 from netdiag.linux.rtnetlink import KernelSettings
 
 ROUTES = request_routes()
@@ -54,7 +55,7 @@ def test_one_fact_that_is_missing_does_not_cost_the_others(
 ) -> None:
     monkeypatch.setattr(under_test, "Channel", Moody)
     monkeypatch.setattr(Moody, "spoil", spoil)
-    found = FactReader(Calls(), {}, 5).read(5)
+    found = FactReader(Calls(), {}, 5).read(Netns(inode=5)).facts
     told = [f"{one.what}: {one.because}" for one in found.unread]
     assert [line[: len(start)] for line, start in zip(told, expected, strict=True)] == expected
     assert [link.ifname for link in found.links if link.loopback] == ["lo"]
@@ -67,7 +68,7 @@ def test_a_kernel_without_rtnetlink_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(under_test, "Channel", Moody)
     monkeypatch.setattr(Moody, "spoil", f"protocol {ROUTE}")
     before = os.listdir("/proc/self/fd")
-    found = FactReader(Calls(), {}, 5).read(5)
+    found = FactReader(Calls(), {}, 5).read(Netns(inode=5)).facts
     assert [one.what for one in found.unread] == ["network of net:[5]"]
     assert found.links == ()
     assert os.listdir("/proc/self/fd") == before

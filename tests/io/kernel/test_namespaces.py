@@ -228,7 +228,7 @@ def test_a_way_that_leads_elsewhere_by_now_is_not_taken(tmp_path: Path) -> None:
     with open_namespaces(scan, Calls()) as spaces:
         assert set(spaces.descriptors) - {own.st_ino} == _by_list(spaces)
         assert spaces.gone == {1}
-    assert [(one.what, one.because) for one in spaces.unread] == [("net:[1]", "it ended while it was looked for")]
+    assert [(one.what, one.because) for one in spaces.unread] == [("net:[1]", "it ended during the search")]
 
 
 def _by_list(spaces: Namespaces) -> set[int]:

@@ -74,7 +74,7 @@ def test_a_process_that_is_gone() -> None:
 
 
 def test_an_unknown_name_is_an_error_and_makes_nothing() -> None:
-    with pytest.raises(InputError, match="there is none of that name"):
+    with pytest.raises(InputError, match="no namespace has that name"):
         open_namespace(NamedNamespace(name="netdiag-typo"))
     assert not Path("/run/netns/netdiag-typo").exists()
 

@@ -154,7 +154,7 @@ def test_one_question_where_there_is_nothing() -> None:
 
 def test_without_the_right() -> None:
     found = read_ruleset(channel({TABLES: MissingRight("no")}))
-    assert "nf_tables: only root may look at it" in found.unread
+    assert "nf_tables: only root can read it" in found.unread
 
 
 @pytest.mark.parametrize("number", [errno.EINVAL, errno.EOPNOTSUPP])

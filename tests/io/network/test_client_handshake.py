@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.model.contact import Address
-from netdiag.deployment.model.verdict import Verdict
+from netdiag.deployment.model.verdict import Address, Verdict
 from netdiag.deployment.observation.live_view import SecuredPort, docker_host_vantage
 from netdiag.io.network.client_identity import read_client
 from netdiag.io.network.observation import observe

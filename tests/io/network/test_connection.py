@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.model.contact import Answered, Contact, Failed, Reason, Unknown
+from netdiag.deployment.model.verdict import Answered, Contact, Failed, Reason, Unknown
 from netdiag.io.network.client_identity import context_of
 from netdiag.io.network.connection import (
     Line,

@@ -11,9 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.model.cause import Certainty
-from netdiag.deployment.model.contact import Address, Answered, Failed, Mechanism, NodeEndpoint, Reason
-from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Verdict, Word
+from netdiag.deployment.model.causes import Certainty
+from netdiag.deployment.model.verdict import (
+    Address,
+    Answered,
+    Cell,
+    EndpointOutcome,
+    Failed,
+    Mechanism,
+    NodeEndpoint,
+    Reason,
+    Verdict,
+    Word,
+)
 from netdiag.io.kernel.inventory import read_inventory
 from netdiag.io.network.failed_connections import (
     ATTEMPTS,

@@ -145,7 +145,7 @@ SERVERS: dict[str, Answerer] = {
 
 _LOOK = """
 import json, re, sys, time
-from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.verdict import Address
 from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.io.network.observation import observe
@@ -276,7 +276,7 @@ UNREADABLE = {
 }
 _LOOK_FROM = """
 import json, re, sys, time
-from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.verdict import Address
 from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.io.network.observation import observe

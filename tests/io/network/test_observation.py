@@ -16,13 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.model.contact import Address, Answered, Failed
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import Cell, Verdict
+from netdiag.deployment.model.verdict import Address, Answered, Cell, Failed, Verdict
 from netdiag.deployment.observation.live_view import LiveVantage, docker_host_vantage, netns_vantage
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, edge_outcome, is_cut
 from netdiag.io.kernel.netns import open_namespace
-from netdiag.io.network.observation import Look, Observed, observe, observe_mesh
+from netdiag.io.network.observation import Observed, observe
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace
 from tests.figures import Report
 from tests.io.namespaces import FAR, NOBODY, SWALLOWED, Pair, joined_namespaces
@@ -198,7 +197,7 @@ def test_nothing_is_left_behind() -> None:
 
 _MEASURED = """
 import re, sys
-from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.verdict import Address
 from netdiag.deployment.observation.live_view import docker_host_vantage
 from netdiag.io.network.observation import observe
 
@@ -362,7 +361,7 @@ def edge(kind: EdgeKind, port: int, *, source: str = "a", host: str = "127.0.0.1
 
 
 def seen(*edges: Edge, timeout: float = 4) -> list[str]:
-    mesh = observe_mesh(Look(vantages=(vantage("a", OwnNamespace()),), edges=edges, timeout=timeout))
+    mesh = observe((vantage("a", OwnNamespace()),), (), edges=edges, timeout=timeout).mesh
     assert not mesh.skipped
     return [edge_outcome(one, one.observed) for one in mesh.edges if one.observed is not None]
 
@@ -443,15 +442,14 @@ def test_from_inside_other_namespaces_and_nothing_is_left_behind() -> None:
                 edge(EdgeKind.INTER_BROKER, port, source="near", host="127.0.0.1", node_id=2),
                 edge(EdgeKind.INTER_BROKER, port, source="gone", host=FAR),
             )
-            look = Look(vantages=vantages, edges=edges)
-            mesh = observe_mesh(look)
+            mesh = observe(vantages, (), edges=edges).mesh
             assert [is_cut(one) for one in mesh.edges] == [False, True, None]
             ((who, because),) = mesh.skipped
             assert who == "gone"
-            assert "there is none of that name" in because
+            assert "no namespace has that name" in because
             before = len(os.listdir("/proc/self/fd"))
             for _ in range(5):
-                observe_mesh(look)
+                observe(vantages, (), edges=edges)
             assert not [thread for thread in threading.enumerate() if thread.name == "netns"]
             assert len(os.listdir("/proc/self/fd")) <= before + 10
 

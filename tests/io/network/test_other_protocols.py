@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from netdiag.deployment.model.contact import Address, Failed, Reason
+from netdiag.deployment.model.verdict import Address, Failed, Reason
 from netdiag.io.network.other_protocols import answers_tls
 from netdiag.io.network.probe import Question, probe
 from netdiag.linux.netns import OwnNamespace

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from netdiag.deployment.model.contact import Mechanism, Reason
+from netdiag.deployment.model.verdict import Mechanism, Reason
 from netdiag.io.network.connection import Target
 from netdiag.io.network.path_mtu import Sent, judged_path, lost_large_packets, sent_packets
 from netdiag.kafka.questions import Step

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.model.contact import Address, Answered, Failed, Reason
+from netdiag.deployment.model.verdict import Address, Answered, Failed, Reason
 from netdiag.deployment.observation.probe import BootstrapReport, ProbeReport, StepKind, next_step
 from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.network.client_identity import read_client

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Reason, Unknown
+from netdiag.deployment.model.verdict import Address, Answered, Contact, Failed, Reason, Unknown
 from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.network.name_service import NameService
 from netdiag.io.network.prober import Place, Prober

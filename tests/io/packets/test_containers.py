@@ -8,8 +8,8 @@ import pytest
 
 from netdiag.errors import EngineError, InputError
 from netdiag.io.engine.same_kernel import SameKernel
-from netdiag.io.packets import containers as module
-from netdiag.io.packets.containers import Running, read_containers
+from netdiag.io.packets import places as module
+from netdiag.io.packets.places import Running, read_containers
 from netdiag.linux.netns import ProcessNamespace
 from tests.engine.test_documents import BROKER
 from tests.io.engine.fake_engine import VERSION, fake_engine

@@ -206,9 +206,7 @@ def test_a_process_that_ends_ends_its_place(pair: Pair, tmp_path: Path) -> None:
 
         ours = tmp_path / "ours.pcapng"
         progress, _ = captured([of_process(dweller.pid)], ours, traffic, engine="scapy", chosen=of_expression("udp"))
-    assert [str(error) for error in progress.ended] == [
-        f"process {dweller.pid}: it is gone: no more packets come from there"
-    ]
+    assert [str(error) for error in progress.ended] == [f"process {dweller.pid}: it is gone, and sends no more packets"]
     assert len(packets_of(ours)) == 10
 
 

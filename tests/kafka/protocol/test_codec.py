@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netdiag.kafka import protocol as wire
-from netdiag.kafka.protocol.codec import decode_layout
+from netdiag.kafka.protocol import decode_layout
 from tests.each import each
 from tests.kafka.protocol.random_values import RandomValues, every_message
 
@@ -94,7 +94,7 @@ def test_lengths_are_held_against_what_is_left(version: int, body: str, message:
     ("tags", "message"),
     [
         ("ff01", "255 tagged fields do not fit"),
-        ("02 00 01 01 00 01 01", "tag 0 stands twice"),
+        ("02 00 01 01 00 01 01", "tag 0 occurs twice"),
         ("01 01 02 0000", "finalized_features_epoch: 8 bytes are needed, 2 are left"),
         ("01 01 09 0000000000000001 00", "1 bytes too many in a tagged field"),
         ("01 01 7f 0000", "a tagged field of 127 bytes does not fit"),
@@ -265,7 +265,7 @@ def test_a_value_that_does_not_fit_is_our_own_fault(value: dict[str, Any], messa
 
 
 def test_a_tag_that_is_known_is_not_written_raw() -> None:
-    with pytest.raises(wire.EncodeError, match="tag 1 stands twice or is known by name"):
+    with pytest.raises(wire.EncodeError, match="tag 1 occurs twice or is known by name"):
         wire.encode(18, 3, RESPONSE, {wire.UNKNOWN_TAGS: ((1, b""),)})
 
 

@@ -26,7 +26,7 @@ def test_findings_come_first_then_what_was_looked_at() -> None:
     assert "localhost:9092 is told to 10.0.0.2" in lines[0]
     head = lines[lines.index("") + 1 :]
     assert head == [
-        "looked at   a.pcap, 12.3 MB, 98,765 packets",
+        "captures    a.pcap, 12.3 MB, 98,765 packets",
         "span        2023-11-14 22:13:20.123 to 2023-11-14 22:14:50.123 UTC, 90.0 s",
         "connections 3 (2 kafka, 1 tls)",
         "exchanges   1,000, 99.0 % decoded in full (10 header)",

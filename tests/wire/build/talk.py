@@ -4,7 +4,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from netdiag.kafka.protocol.codec import encode_request, encode_response
+from netdiag.kafka.protocol import encode_request, encode_response
 from tests.wire.build.packets import Network, Tcp
 
 PRODUCE, FETCH, METADATA = 0, 1, 3
