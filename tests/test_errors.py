@@ -2,9 +2,19 @@
 
 import pytest
 
-from netdiag.distribution import install_line
+from netdiag import distribution
+from netdiag.distribution import NAME, install_command, install_line
 from netdiag.errors import EngineError, InputError, MissingExtra, MissingRight, NetdiagError, cannot_import
-from netdiag.findings import Finding
+from netdiag.findings import (
+    ContainerLocation,
+    FileLocation,
+    Finding,
+    Location,
+    Severity,
+    TopologyLocation,
+    WireLocation,
+    by_place,
+)
 
 
 @pytest.mark.parametrize(
@@ -50,3 +60,55 @@ def test_what_cannot_be_imported_is_an_extra_only_if_one_brings_it(
 def test_a_finding_is_no_exception() -> None:
     assert not issubclass(Finding, BaseException)
     assert not issubclass(NetdiagError, Finding)
+
+
+def finding_at(location: Location, rule: str = "r", message: str = "m") -> Finding:
+    return Finding(rule=rule, severity=Severity.NOTE, message=message, location=location)
+
+
+def in_file(line: int) -> FileLocation:
+    return FileLocation(path="b.yml", line=line, column=1, end_line=line, end_column=2, start=0, end=1)
+
+
+def test_by_place_then_by_rule_then_by_what_is_said() -> None:
+    wanted = [
+        finding_at(ContainerLocation(container="a")),
+        finding_at(in_file(2)),
+        finding_at(in_file(10)),
+        finding_at(WireLocation(file="c.pcap", packet=None, time=0, client="", broker="")),
+        finding_at(WireLocation(file="c.pcap", packet=3, time=0, client="", broker="")),
+        finding_at(TopologyLocation(place="d", device="br0")),
+        finding_at(TopologyLocation(place="d", device="eth0")),
+        finding_at(TopologyLocation(place="d"), rule="s"),
+        finding_at(TopologyLocation(place="d"), rule="s", message="n"),
+    ]
+    found = [wanted[index] for index in (4, 8, 0, 6, 2, 7, 1, 5, 3)]
+    assert sorted(found, key=by_place) == wanted
+
+
+WORST_FIRST = [Severity.ERROR, Severity.WARNING, Severity.NOTE]
+
+
+def test_the_words_are_those_of_the_json() -> None:
+    assert [severity.value for severity in Severity] == ["error", "warning", "note"]
+
+
+@pytest.mark.parametrize("one", WORST_FIRST)
+@pytest.mark.parametrize("other", WORST_FIRST)
+def test_at_least_follows_the_order(one: Severity, other: Severity) -> None:
+    assert one.at_least(other) == (WORST_FIRST.index(one) <= WORST_FIRST.index(other))
+    assert one.at_least(other) == (one.rank >= other.rank)
+
+
+def test_until_it_is_published_a_clone_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distribution, "PUBLISHED", False)
+    assert install_command() == "pip install ."
+    assert install_command("live", "capture") == "pip install '.[live,capture]'"
+    assert install_line("live") == "in a clone of netdiag, run pip install '.[live]'"
+
+
+def test_once_it_is_published_its_name_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distribution, "PUBLISHED", True)
+    assert NAME == "netdiag-kafka"
+    assert install_command() == f"pip install {NAME}"
+    assert install_line("live") == install_command("live") == f"pip install '{NAME}[live]'"

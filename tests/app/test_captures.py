@@ -25,7 +25,7 @@ from tests.deployment.test_engine_source import attached, container, network
 from tests.deployment.test_listener_access import PUBLISHED
 from tests.native.files import pcap_file
 from tests.native.packets import TcpConnection, translated
-from tests.topology.test_traffic import TOPOLOGY, namespace
+from tests.topology.test_diff import TOPOLOGY, namespace
 
 
 def rows(path: Path, **options: Any) -> tuple[list[ConnectionRow], list[str]]:

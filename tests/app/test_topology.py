@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from netdiag.app.probe import named_and_advertised
 from netdiag.app.progress import SILENT, Listener
 from netdiag.app.topology import (
     TopologyOptions,
@@ -20,8 +21,11 @@ from netdiag.app.topology import (
     topology_findings,
     watch_topology,
 )
+from netdiag.deployment.model.verdict import Address
 from netdiag.errors import EngineError, InputError, UsageError
 from netdiag.findings import Severity
+from netdiag.io.network.probe import Question, probe
+from netdiag.linux.netns import OwnNamespace
 from netdiag.render.screen import Screen
 from netdiag.render.topology.json import json_text, topology_document
 from netdiag.render.topology.tree import tree_text
@@ -30,6 +34,7 @@ from netdiag.rules.topology import topology_forwarding_off
 from netdiag.topology.graph import Topology
 from tests.app.checks import Recorder
 from tests.house.tree import ROOT
+from tests.io.network.hostile import ScriptedBroker, serving
 from tests.render.topology.topologies import cluster
 from tests.rules.topology_recorded import Recorded
 from tests.topology.five_brokers import crowd, five_brokers
@@ -182,3 +187,12 @@ def test_what_hides_is_seen_by_another_command(monkeypatch: pytest.MonkeyPatch) 
     assert command_for_the_rest(hidden, argv, "tcp://h:1") == "sudo /x/netdiag topology --host tcp://h:1"
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert command_for_the_rest(hidden, argv, None) is None
+
+
+def test_the_addresses() -> None:
+    broker = ScriptedBroker(node_id=1, brokers=[])
+    with serving(broker) as port:
+        broker.brokers = [(2, "127.0.0.1", 1), (1, "127.0.0.1", port)]
+        named = (Address(host="127.0.0.1", port=port), Address(host="127.0.0.1", port=2))
+        story = probe("host", OwnNamespace(), Question(bootstraps=named, group="shop"))
+    assert named_and_advertised(story) == (*named, Address(host="127.0.0.1", port=1))

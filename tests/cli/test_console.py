@@ -4,8 +4,10 @@ import io
 import os
 import platform
 import pty
+import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -21,8 +23,11 @@ from netdiag.cli.console import (
     write_bytes,
     write_text,
 )
+from netdiag.cli.outputs import Format
 from netdiag.errors import InputError
 from netdiag.render.screen import ASCII, Links, Screen
+from tests.cli.shell import BROKEN, NETDIAG, environment, netdiag, process
+from tests.house.tree import ROOT
 
 
 @pytest.mark.parametrize(
@@ -193,3 +198,137 @@ def test_rule_pages_are_not_known_by_themselves() -> None:
 )
 def test_only_plain_addresses_of_rule_pages(told: str, taken: bool) -> None:
     assert rule_pages({RULE_PAGES: told}) == (told if taken else None)
+
+
+OPENS = b"\x1b]8;;"
+PAGES = "https://example.org/rules"
+
+
+def _on_terminal(folder: Path, *words: str, env: dict[str, str]) -> bytes:
+    reader, writer = pty.openpty()
+    process = subprocess.Popen(
+        [*NETDIAG, "check-listeners", *words],
+        cwd=folder,
+        env=environment(env),
+        stdin=subprocess.DEVNULL,
+        stdout=writer,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(writer)
+    said = b""
+    try:
+        while data := os.read(reader, 65536):
+            said += data
+    except OSError:
+        # So Linux says that the other end of a terminal is gone.
+        pass
+    finally:
+        os.close(reader)
+        process.wait(60)
+    return said
+
+
+@pytest.mark.parametrize("form", ["text", "concise"])
+def test_on_a_terminal_places_and_rules_are_links(tmp_path: Path, form: str) -> None:
+    (tmp_path / "my compose.yml").write_text(BROKEN)
+    words = ("my compose.yml", "--format", form)
+    said = _on_terminal(tmp_path, *words, env={"NETDIAG_RULE_PAGES": PAGES})
+    file = f"file://{quote(os.uname().nodename)}{quote(str(tmp_path.resolve()))}/my%20compose.yml"
+    assert OPENS + file.encode() + b"\x1b\\" in said
+    assert OPENS + PAGES.encode() + b"/" in said
+    without = _on_terminal(tmp_path, *words, env={})
+    assert OPENS + b"file:" in without
+    assert OPENS + b"http" not in without
+    for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}, {"FORCE_HYPERLINK": "0"}):
+        said = _on_terminal(tmp_path, *words, env=env)
+        assert b"my compose.yml:" in said
+        assert OPENS not in said
+
+
+@pytest.mark.parametrize("form", ["text", "concise"])
+def test_elsewhere_only_who_asks_gets_links(tmp_path: Path, form: str) -> None:
+    (tmp_path / "compose.yml").write_text(BROKEN)
+    words = ("check-listeners", "--format", form)
+    assert OPENS not in netdiag(*words, cwd=tmp_path, env={"FORCE_COLOR": "1"}).stdout
+    assert OPENS in netdiag(*words, cwd=tmp_path, env={"FORCE_HYPERLINK": "1"}).stdout
+    netdiag(*words, "--output", "told", cwd=tmp_path, env={"FORCE_HYPERLINK": "1"})
+    assert b"compose.yml:" in (tmp_path / "told").read_bytes()
+    assert OPENS not in (tmp_path / "told").read_bytes()
+
+
+def test_what_comes_from_standard_input_lies_nowhere(tmp_path: Path) -> None:
+    done = netdiag("check-listeners", "-", cwd=tmp_path, env={"FORCE_HYPERLINK": "1"}, stdin=BROKEN.encode())
+    assert b"<stdin>:" in done.stdout
+    assert OPENS not in done.stdout
+
+
+def test_programs_get_no_links(tmp_path: Path) -> None:
+    (tmp_path / "compose.yml").write_text(BROKEN)
+    for form in ("json", "sarif", "junit", "checkstyle", "github", "gitlab", "markdown"):
+        done = netdiag("check-listeners", "--format", form, cwd=tmp_path, env={"FORCE_HYPERLINK": "1"})
+        assert done.stdout
+        assert OPENS not in done.stdout
+
+
+def test_no_name_of_a_file_breaks_out(tmp_path: Path) -> None:
+    name = "a\x1b]8;;http:\x1b\\\x07\n;é.yml"
+    (tmp_path / name).write_text(BROKEN)
+    plain = netdiag("check-listeners", name, cwd=tmp_path).stdout
+    drawn = netdiag("check-listeners", name, cwd=tmp_path, env={"FORCE_HYPERLINK": "1"}).stdout
+    assert b"\x1b" not in plain
+    pieces = drawn.split(OPENS)
+    shown = [piece.partition(b"\x1b\\") for piece in pieces[1:]]
+    assert all(address == b"" or address.startswith(b"file://") for address, _, _ in shown)
+    assert all(b"\x1b" not in address and b"\x07" not in address for address, _, _ in shown)
+    assert pieces[0] + b"".join(rest for _, _, rest in shown) == plain
+
+
+LIMIT = 2_000_000
+# Prints a report of many findings in one format as the command does, and its size to standard error.
+PRINT_MUCH = """
+import sys
+from dataclasses import replace
+from netdiag.cli import outputs
+from netdiag.cli.console import Console
+from netdiag.render.report import Report
+from tests.render.reports import COMPOSE, loopback
+one, two = loopback("broker-1"), loopback("broker-2")
+many = [replace(one if n % 2 else two, message=f"{n} {'long ' * 400}", rule=f"rule-{n}") for n in range(1_200)]
+report = Report(findings=tuple(many), sources={"compose.yml": COMPOSE})
+form = outputs.Format(sys.argv[1])
+print(len(outputs._rendered(outputs.Output(format=form), report, Console(), "", matrix=True)), file=sys.stderr)
+outputs.write_outputs([outputs.Output(format=form)], report, Console(), matrix=True)
+"""
+SCRIPT = 'set -o pipefail; "$0" -c "$1" "$2" | head -n 1; exit "${PIPESTATUS[0]}"'
+
+
+@pytest.mark.parametrize("form", Format)
+def test_two_megabytes_into_head(form: Format) -> None:
+    done = subprocess.run(
+        ["bash", "-c", SCRIPT, sys.executable, PRINT_MUCH, form.value],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    size, *rest = done.stderr.splitlines()
+    assert rest == []
+    # A comment on a pull request has a longest length.
+    assert (int(size) > LIMIT) is (form is not Format.MARKDOWN)
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_all_formats_are_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
+    (tmp_path / "a.yml").write_text(BROKEN)
+    (tmp_path / "b.yml").write_text((ROOT / "compose/scenarios/S04-bind-foreign-address/kraft.broken.yml").read_text())
+    runs = []
+    for seed in ("0", "1", "4711"):
+        words = [word for form in Format for word in ("--format", form, "--output", f"{seed}.{form}")]
+        done = process("check-listeners", *words, "a.yml", "b.yml", cwd=tmp_path, env={"PYTHONHASHSEED": seed})
+        assert done.returncode == 1, done.stderr
+        runs.append({form: (tmp_path / f"{seed}.{form}").read_bytes() for form in Format})
+    assert runs[0] == runs[1] == runs[2]
+    assert all(runs[0].values())

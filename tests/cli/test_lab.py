@@ -10,7 +10,7 @@ import pytest
 
 from netdiag.topology.tutorial_lab import STEPS, namespace_name
 from tests.cli.shell import netdiag
-from tests.io.lab.labs import all_names, cleared, fresh_name, ip, links, names_of
+from tests.io.lab.test_state import all_names, cleared, fresh_name, ip, links, names_of
 from tests.io.namespaces import needs_root
 
 

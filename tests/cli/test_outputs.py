@@ -11,7 +11,7 @@ import typer
 
 from netdiag.cli.outputs import Format, Output, paired, spelled_out
 from tests.cli.shell import BROKEN, CLEAN, environment, netdiag
-from tests.render.sarif_structure import run_of
+from tests.render.test_sarif import run_of
 
 T, J, S = Format.TEXT, Format.JSON, Format.SARIF
 

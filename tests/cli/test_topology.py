@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,11 +26,11 @@ from netdiag.render.topology.json import topology_document
 from netdiag.topology.diff import differences
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import Inventory, NamespaceFacts
-from tests.cli.shell import NETDIAG, environment, netdiag
+from tests.cli.shell import NETDIAG, ROOT, environment, netdiag
 from tests.cli.test_main import loaded
 from tests.engine.test_documents import BROKER
 from tests.io.engine.fake_engine import VERSION, fake_engine
-from tests.render.topology.mermaid_grammar import parse
+from tests.render.topology.test_dot import parse
 from tests.render.topology.topologies import cluster
 from tests.topology.five_brokers import five_brokers
 
@@ -298,3 +299,21 @@ def test_what_appears_and_goes_is_told_with_the_time_until_it_is_interrupted(wat
     watched.process.send_signal(signal.SIGINT)
     assert watched.process.wait(timeout=30) == 130
     assert watched.said.count(" packet filter rules") == 1, "in a pipe the tree is drawn once"
+
+
+STACK = ROOT / "compose/scenarios/S02-inter-broker-loopback/kraft.broken.yml"
+PICTURE = ROOT / "docs/check-listeners.svg"
+
+
+def test_the_picture_is_what_is_printed(tmp_path: Path) -> None:
+    shutil.copy(STACK, tmp_path / "compose.yml")
+    printed = netdiag("check-listeners", "--color", "always", "compose.yml", cwd=tmp_path, env={"PYTHONUTF8": "1"})
+    drawing: list[str | Path] = [
+        sys.executable,
+        ROOT / "tools/terminal_picture.py",
+        "netdiag check-listeners compose.yml",
+    ]
+    drawn = subprocess.run(drawing, input=printed.stdout, capture_output=True, check=True).stdout
+    if os.environ.get("GOLDEN") == "write":
+        PICTURE.write_bytes(drawn)
+    assert PICTURE.read_bytes() == drawn

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from netdiag.cli.in_helper import carried_out
 from netdiag.cli.main import COMMANDS, Commands
 from netdiag.cli.via import forwarded, refused, taking_values
 from tests.cli.shell import netdiag
@@ -96,3 +97,15 @@ def test_an_engine_that_is_not_there(tmp_path: Path) -> None:
     assert b"no engine answers there" in done.stderr
     assert done.stderr.count(b"\n") == 2
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "status"), [(["--version"], 0), (["check-listeners", "--no-such-option"], 2), (["playbook", "show"], 2)]
+)
+def test_the_status_is_that_of_the_command(
+    words: list[str], status: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    monkeypatch.setattr("sys.argv", [])
+    assert carried_out(words) == status
+    capsys.readouterr()

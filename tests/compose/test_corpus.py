@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.compose.problems import ComposeError
-from tests.compose.oracle import ask_compose, differences, load_folder
+from tests.compose.test_oracle import ask_compose, differences, load_folder
 from tests.compose.tracing import CORPUS, ROOT, assert_traced, spans_in, texts_in
 from tests.figures import Report as Figure
 

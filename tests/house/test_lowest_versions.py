@@ -30,10 +30,10 @@ USERS = {
     ),
     "io/network/client_identity.py": ("tests/io/network/test_client_identity.py",),
     "io/network/resolver.py": ("tests/io/network/test_resolver.py",),
-    "io/packets/filters.py": ("tests/io/packets/test_filters.py",),
+    "io/packets/filters.py": ("tests/io/packets/test_source.py",),
     "io/tutorial_lab.py": ("tests/io/lab",),
     "render/analysis/figure.py": ("tests/render/analysis/test_figure.py",),
-    "render/topology/layout.py": ("tests/render/topology/test_layout.py",),
+    "render/topology/layout.py": ("tests/render/topology/test_scene.py",),
 }
 QUICK = "not lab and not slow and not alone"
 TESTS = (

@@ -1,12 +1,55 @@
 """What is missing on a machine is named with what it is needed for and what would mend it."""
 
+import json
+import struct
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from netdiag.distribution import install_line
+from netdiag.engine.helper_container import (
+    LARGEST_FRAME,
+    LARGEST_ORDER,
+    Frames,
+    Garbled,
+    Hello,
+    Kind,
+    Order,
+    Terminal,
+    decode_file,
+    decode_hello,
+    decode_order,
+    encode_file,
+    encode_hello,
+    encode_order,
+    frame,
+    length_of,
+)
 from netdiag.machine import Found, Machine, State, Trouble, abilities, install
-from tests.machine.literals import WELL
+
+WELL = Machine(
+    system="Linux",
+    kernel="6.1.0",
+    families=("debian",),
+    python="3.11.2",
+    netdiag="1.0",
+    is_root=True,
+    rights=frozenset({"NET_ADMIN", "NET_RAW", "SYS_ADMIN", "SYS_PTRACE"}),
+    engine=Found(what="Docker Engine 28.5.2"),
+    namespaces=Found(what="entered one"),
+    packet_socket=Found(what="a packet socket can be opened"),
+    java=Found(what="Java in /usr/lib/jvm/x"),
+    capture_engine=Found(what="netdiag_native 0.1.0"),
+    tools={"tcpdump": "/usr/bin/tcpdump", "dumpcap": None, "tshark": None, "docker": "/usr/bin/docker"},
+    libraries=dict.fromkeys(
+        ("docker", "pyroute2", "dns", "cryptography", "scapy", "pyspark", "pyarrow", "pandas", "networkx"), "1"
+    ),
+    temporary="/tmp",
+    free_bytes=100 << 30,
+    memory_bytes=16 << 30,
+)
 
 
 def test_a_machine_with_everything_can_do_everything() -> None:
@@ -70,3 +113,75 @@ def test_what_has_a_reason_against_it_is_not_there() -> None:
 )
 def test_the_command(program: str, families: tuple[str, ...], command: str) -> None:
     assert install(program, families) == command
+
+
+ORDER = Order(
+    words=("check-listeners", "--live", "ä.yml"),
+    folder="/srv/me",
+    container="abc",
+    socket="/run/docker.sock",
+    environment={"PORT": "9092"},
+    files={"/srv/me/ä.yml": b"services:\n\xff"},
+    folders=("/srv/me",),
+    links={"/srv/link": "/srv/me"},
+    results=("/srv/me/out.json",),
+    stdin=b"\x00line",
+    terminal=Terminal(out=True, errors=False, encoding="utf-8"),
+)
+
+
+def test_an_order_arrives_as_it_was_sent() -> None:
+    data = encode_order(ORDER)
+    assert length_of(data[:8]) == len(data) - 8
+    assert decode_order(data[8:]) == ORDER
+
+
+def test_no_file_shows_in_what_python_prints_of_an_order() -> None:
+    assert "services" not in repr(ORDER)
+    assert "9092" not in repr(ORDER)
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b"[]", b"nonsense", b'{"words": 1}', b"[" * 100_000])
+def test_what_is_no_order(body: bytes) -> None:
+    with pytest.raises(Garbled):
+        decode_order(body)
+
+
+def test_an_order_with_damaged_files() -> None:
+    document = json.loads(encode_order(ORDER)[8:]) | {"files": {"/a": "%%%"}}
+    with pytest.raises(Garbled):
+        decode_order(json.dumps(document).encode())
+
+
+def test_an_endless_order() -> None:
+    with pytest.raises(Garbled):
+        length_of(struct.pack(">Q", LARGEST_ORDER + 1))
+
+
+@given(st.lists(st.tuples(st.sampled_from(Kind), st.binary(max_size=40))), st.integers(1, 50))
+def test_frames_arrive_whole_in_any_pieces(sent: list[tuple[Kind, bytes]], size: int) -> None:
+    stream = b"".join(frame(kind, data) for kind, data in sent)
+    frames = Frames()
+    got = [one for at in range(0, len(stream), size) for one in frames.feed(stream[at : at + size])]
+    assert got == sent
+
+
+@pytest.mark.parametrize("data", [b"?\x00\x00\x00\x00", struct.pack(">cI", b"O", LARGEST_FRAME + 1)])
+def test_what_is_no_frame(data: bytes) -> None:
+    with pytest.raises(Garbled):
+        list(Frames().feed(data))
+
+
+def test_a_greeting() -> None:
+    hello = Hello(protocol=1, version="0.1.0", rights=("SYS_ADMIN",))
+    assert decode_hello(encode_hello(hello)) == hello
+    for data in (b"", b"[]", b'{"protocol": "x", "version": 1, "rights": []}'):
+        with pytest.raises(Garbled):
+            decode_hello(data)
+
+
+def test_a_file() -> None:
+    assert decode_file(encode_file("/ä", b"\x00\xff")) == ("/ä", b"\x00\xff")
+    for data in (b"", b"\x00\x00\x00\x09abc", b"\x00\x00\x00\x01\xff"):
+        with pytest.raises(Garbled):
+            decode_file(data)

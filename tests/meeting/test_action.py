@@ -12,7 +12,7 @@ from tests.cli.shell import BROKEN, CLEAN, NO_BROKER
 from tests.house.tree import ROOT
 from tests.meeting.github_runner import EXPRESSION, Runner
 from tests.meeting.repositories import clean_environment, commit_all, this_repository
-from tests.render.sarif_structure import run_of
+from tests.render.test_sarif import run_of
 
 ACTION = ROOT / "action.yml"
 INSTALL = "Install netdiag"

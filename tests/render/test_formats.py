@@ -22,7 +22,7 @@ from tests.house.tree import ROOT
 from tests.render.golden import assert_golden
 from tests.render.literals import place
 from tests.render.reports import COMPOSE, EVERYTHING, FOREIGN, HOSTILE, RUNNING, SECRET, hostile, loopback
-from tests.render.sarif_structure import run_of
+from tests.render.test_sarif import run_of
 
 
 def checkstyle_parsed(text: str) -> Element:

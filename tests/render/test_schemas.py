@@ -16,8 +16,8 @@ from tests.each import each
 from tests.house.rule_pages import found
 from tests.house.tree import ROOT
 from tests.render.reports import EVERYTHING, HOSTILE, SECRET, hostile
-from tests.render.sarif_structure import run_of
 from tests.render.schemas import SCHEMAS, unchanged
+from tests.render.test_sarif import run_of
 
 FOUND = sorted(CORPUS.glob("*/**/*.y*ml"))
 STACKS = sorted(ROOT.glob("compose/**/*.yml"))

@@ -1,14 +1,19 @@
 """Nothing foreign moves the cursor, links lead where they should, and what an encoding lacks is spelled out."""
 
 import re
+import time
+from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from netdiag.render.formats import text
+from netdiag.render.redact import redacted, secret_spans
 from netdiag.render.report import Report
 from netdiag.render.screen import ASCII, UNICODE, Links, Run, Screen, Style, encoded, linked, paint, width, wrap
+from netdiag.render.wording import address_with_n, addresses_text, gathered_text, n_of, names_text, numbers_text, with_n
+from tests.render.literals import address
 from tests.render.reports import EVERYTHING, HOSTILE, RUNNING, hostile, loopback
 
 
@@ -166,3 +171,147 @@ def test_nothing_breaks_out(foreign: str) -> None:
         assert all(urlsplit(address).netloc in ("box", "example.org") for address, _ in links)
         assert LINK.sub(r"\2", drawn) == plain
         assert "\x1b" not in plain
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [([1, 2, 3], "1..3"), ([3, 1], "1,3"), ([1, 2], "1,2"), ([5, 1, 2, 3], "1..3,5"), ([7], "7"), ([], "")],
+)
+def test_numbers(numbers: Sequence[int], text: str) -> None:
+    assert numbers_text(numbers) == text
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        (["broker-1", "broker-2", "broker-3"], "broker-1..3"),
+        (["broker-1", "broker-2", "broker-5"], "broker-{1,2,5}"),
+        (["k1.lan", "k2.lan", "k3.lan"], "k{1..3}.lan"),
+        (["alpha", "beta"], "alpha, beta"),
+        (["a1", "b2"], "a1, b2"),
+        (["broker-01", "broker-02"], "broker-01, broker-02"),
+        (["only"], "only"),
+    ],
+)
+def test_names(names: Sequence[str], text: str) -> None:
+    assert names_text(names) == text
+
+
+@pytest.mark.parametrize(
+    ("addresses", "text"),
+    [
+        (["localhost:9092"], "localhost:9092"),
+        (["localhost:9091", "localhost:9092", "localhost:9093"], "localhost:9091..9093"),
+        (["localhost:9091", "localhost:29092"], "localhost:{9091,29092}"),
+        (["broker-1:29092", "broker-2:29092", "broker-3:29092"], "broker-{1..3}:29092"),
+        (["k1:9091", "k2:9092", "k3:9093"], "k{1..3}:9091..9093"),
+        (["a:1", "b:2"], "a:1, b:2"),
+        (["[::1]:9092", "[::1]:9093"], "[::1]:{9092,9093}"),
+    ],
+)
+def test_addresses(addresses: Sequence[str], text: str) -> None:
+    assert addresses_text([address(a) for a in addresses]) == text
+
+
+def test_n_stands_for_the_number_of_each() -> None:
+    five = range(1, 6)
+    assert address_with_n([address(f"broker-{n}:909{n}") for n in five], list(five)) == "broker-N:909N"
+    assert address_with_n([address(f"broker-{n}:29092") for n in five], list(five)) == "broker-N:29092"
+    assert address_with_n([address(f"localhost:909{n}") for n in five], list(five)) == "localhost:909N"
+    assert with_n(["inside broker-1", "inside broker-2"], [1, 2]) == "inside broker-N"
+
+
+def test_n_is_refused_where_it_would_lie() -> None:
+    assert address_with_n([address("localhost:9092"), address("localhost:9091")], [1, 2]) is None
+    assert address_with_n([address("k1:9092"), address("k2:9094")], [1, 2]) is None
+    assert with_n(["broker-2", "broker-1"], [1, 2]) is None
+    assert with_n(["alpha", "beta"], [1, 2]) is None
+
+
+def test_the_number_of_a_name() -> None:
+    assert [n_of(name) for name in ("inside broker-12", "k3.lan", "alpha", "x99999999999")] == [12, 3, None, None]
+
+
+@pytest.mark.parametrize(
+    ("addresses", "text"),
+    [
+        (["a:1", "a:2", "b:1"], "a:{1,2}, b:1"),
+        (["k-1:9", "k-1:11", "k-2:9", "k-2:12", "k-3:9", "k-3:13"], "k-{1..3}:9, k-1:11, k-2:12, k-3:13"),
+        (["localhost:1", "localhost:3", "k:1", "localhost:2", "k:1"], "localhost:1..3, k:1"),
+        (["only:1"], "only:1"),
+    ],
+)
+def test_many_addresses(addresses: Sequence[str], text: str) -> None:
+    assert gathered_text([address(one) for one in addresses]) == text
+
+
+def shown(line: str, *above: str) -> str:
+    lines = [*above, line]
+    for start, end in reversed(secret_spans(lines, len(above))):
+        line = line[:start] + "*" + line[end:]
+    return line
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("  KAFKA_SSL_KEY_PASSWORD: hunter2", "  KAFKA_SSL_KEY_PASSWORD: *"),
+        ("  - KAFKA_SSL_KEYSTORE_PASSWORD=hunter2", "  - KAFKA_SSL_KEYSTORE_PASSWORD=*"),
+        ('  "SASL_JAAS_CONFIG": "x required password=\\"p\\";"', '  "SASL_JAAS_CONFIG": *'),
+        ("  KAFKA_LISTENER_NAME_X_PLAIN_SASL_JAAS_CONFIG: a", "  KAFKA_LISTENER_NAME_X_PLAIN_SASL_JAAS_CONFIG: *"),
+        ("  environment: {AUTH_TOKEN: t0k3n, A: b}", "  environment: {AUTH_TOKEN: *"),
+        ("  AWS_SECRET_ACCESS_KEY: x", "  AWS_SECRET_ACCESS_KEY: *"),
+        ("  KAFKA_CLIENT_USERS: alice", "  KAFKA_CLIENT_USERS: *"),
+        ('  command: kcat -X sasl.password="p w" -L', "  command: kcat -X sasl.password=*"),
+        ("  URL: http://user:secret@host:80/", "  URL: http://user:*@host:80/"),
+        ("  KAFKA_LISTENERS: PLAINTEXT://:9092", "  KAFKA_LISTENERS: PLAINTEXT://:9092"),
+        ("  KAFKA_ADVERTISED_LISTENERS: A://a:1,B://b:2", "  KAFKA_ADVERTISED_LISTENERS: A://a:1,B://b:2"),
+        ("  image: tokenizer:1", "  image: tokenizer:1"),
+        ("  KAFKA_SSL_KEY_PASSWORD:", "  KAFKA_SSL_KEY_PASSWORD:"),
+    ],
+)
+def test_values_of_secret_variables_are_hidden(line: str, expected: str) -> None:
+    assert shown(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("above", "line"),
+    [
+        (("    KAFKA_JAAS: |",), "      Server {"),
+        (("    KAFKA_JAAS: >-", "      one", ""), "      two"),
+        (("    KAFKA_SSL_PASSWORD:",), "      hunter2"),
+        (("    jaas_file: |", "      KafkaServer {"), "        deep;"),
+    ],
+)
+def test_lines_of_a_secret_block_are_hidden(above: tuple[str, ...], line: str) -> None:
+    assert shown(line, *above).strip() == "*"
+
+
+def test_a_service_with_a_telling_name_is_still_shown() -> None:
+    assert shown("    image: apache/kafka", "services:", "  token-broker:") == "    image: apache/kafka"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            'cannot parse x required username="a" password="b c";',
+            'cannot parse x required username="a" password=[hidden];',
+        ),
+        ("sasl.password = abc is short", "sasl.password = [hidden] is short"),
+        ("http://u:p@h refused", "http://u:[hidden]@h refused"),
+        ("INTERNAL of broker-1", "INTERNAL of broker-1"),
+    ],
+)
+def test_messages_hide_passwords(text: str, expected: str) -> None:
+    assert redacted(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["token" * 100_000, "-" * 200_000 + "password=", "password" + "." * 200_000, "://:" * 50_000]
+)
+def test_hostile_lines_cost_little(text: str) -> None:
+    started = time.process_time()
+    redacted(text)
+    secret_spans([text], 0)
+    assert time.process_time() - started < 2

@@ -1,8 +1,17 @@
 """Every rule's docstring is executed: Bad fires it at the marked lines, Good is silent under all rules."""
 
+from collections.abc import Mapping
+
 import pytest
 
-from netdiag.findings import FileLocation, Severity, WireLocation
+from netdiag.app.repair import Repairs, tried
+from netdiag.compose.dotenv import load_dotenv
+from netdiag.compose.load import load
+from netdiag.compose.positions import Source
+from netdiag.compose.problems import ComposeError
+from netdiag.deployment.sources.compose import from_compose
+from netdiag.findings import FileLocation, Finding, Severity, WireLocation
+from netdiag.render.report import Input, Problem, Report
 from netdiag.rules.compose import COMPOSE, check_project
 from netdiag.rules.declared import DECLARED, check_deployment
 from netdiag.rules.observed import OBSERVED, check_live
@@ -115,3 +124,35 @@ def test_bad_topology_fires_exactly_at_its_marks(rule: TopologyRule) -> None:
 @pytest.mark.parametrize("rule", TOPOLOGY, ids=lambda rule: rule.ID)
 def test_good_topology_is_silent_under_all_rules(rule: TopologyRule) -> None:
     assert check_topology(Recorded(_page_of(rule).good).topology) == ()
+
+
+FILE = "compose.yml"
+OVERRIDE = "compose.override.yml"
+
+
+def looked(files: Mapping[str, bytes]) -> Report:
+    """What is found in a project: the compose file, its override where there is one, `.env`, and what they name."""
+
+    def source(path: str) -> Source:
+        return Source(path, files[path])
+
+    try:
+        dotenv = load_dotenv(source(".env"), {}) if ".env" in files else {}
+        overrides = (source(OVERRIDE),) if OVERRIDE in files else ()
+        project = load(source(FILE), overrides=overrides, dotenv=dotenv, read=files.get, default_name="t")
+    except ComposeError as error:
+        return Report(inputs=(Input(name=FILE, error=Problem(message=error.message)),), sources=files)
+    if project.errors:
+        message = "; ".join(problem.message for problem in project.errors)
+        return Report(inputs=(Input(name=FILE, error=Problem(message=message)),), sources=files)
+    return Report(inputs=(Input(name=FILE),), findings=check_deployment(from_compose(project)), sources=files)
+
+
+def repaired(files: Mapping[str, bytes], *, unsafe: bool = True) -> Repairs:
+    """The files with all repairs."""
+    return tried(lambda replaced: looked({**files, **replaced}), {}, lambda path: True, unsafe=unsafe)
+
+
+def findings(files: Mapping[str, bytes]) -> tuple[Finding, ...]:
+    """All findings."""
+    return looked(files).findings

@@ -10,7 +10,7 @@ from tests.figures import Report
 from tests.lab.lab import Lab
 from tests.lab.lead_topics import lead_topics
 from tests.lab.oracles import Cell
-from tests.rules.repaired import FILE, repaired
+from tests.rules.test_examples import FILE, repaired
 from tests.scenarios.expectations import SCENARIOS
 from tests.scenarios.standing import stand
 

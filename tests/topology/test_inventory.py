@@ -4,10 +4,12 @@ from collections.abc import Mapping
 
 import pytest
 
+from netdiag.deployment.model.causes import Certainty
 from netdiag.linux.netns import Netns
 from netdiag.linux.rtnetlink import InterfaceAddress, Link, Route
 from netdiag.linux.ruleset import Chain, FilterRule, Origin, Ruleset, Table
 from netdiag.linux.sockets import Listener, Protocol
+from netdiag.topology.graph import HopKind, PathEnd, Published, PublishedBy
 from netdiag.topology.inventory import (
     Coverage,
     Inventory,
@@ -18,6 +20,10 @@ from netdiag.topology.inventory import (
     measure_coverage,
     resolve_ends,
 )
+from netdiag.topology.segments import Segment, end_of, is_pair, segment_by_link, segments
+from tests.house.tree import ROOT
+from tests.rules.topology_recorded import Recorded
+from tests.topology.test_diff import BROKER, TOPOLOGY
 
 FIRST, SECOND = Link(ifindex=2, ifname="eth0"), Link(ifindex=2, ifname="veth1")
 INVENTORY = Inventory(
@@ -214,3 +220,149 @@ def test_questions_are_bounded_by_pairs_not_by_devices() -> None:
     kernel = Kernel({})
     assert resolved(links, kernel).ends == {}
     assert len(kernel.asked) == 99
+
+
+TWO_BRIDGES = """
+places:
+  host:
+    links:
+      eth0: {}
+      br-a: {kind: bridge}
+      a1: {master: br-a, peer: one eth0}
+      a2: {master: br-a, peer: two eth0}
+      br-b: {kind: bridge}
+      b1: {master: br-b, peer: three eth0}
+      tap0: {kind: tun, master: br-b}
+      lost: {kind: veth}
+  one: {links: {eth0: {}}}
+  two:
+    links:
+      eth0: {}
+      shim: {kind: macvlan, parent: two eth0}
+      tagged: {kind: vlan, parent: two eth0}
+  three: {links: {eth0: {}}}
+"""
+
+
+def names_of(recorded: Recorded, segment: Segment) -> set[str]:
+    found = recorded.topology
+    return {f"{found.places[end.at.netns - 100].name} {end.link.ifname}" for end in segment.ends}
+
+
+def test_a_bridge_its_far_ends_and_what_stands_on_them_are_one() -> None:
+    recorded = Recorded(TWO_BRIDGES)
+    found = {frozenset(names_of(recorded, s)): s for s in segments(recorded.topology.inventory)}
+    first = found[frozenset({"host br-a", "one eth0", "two eth0", "two shim"})]
+    assert first.closed
+    assert [at.ifindex for at in first.ports] == [4, 5]
+    behind = {end.link.ifname: end.port.ifindex for end in first.ends if end.port is not None}
+    assert behind == {"eth0": 5, "shim": 5}
+    assert frozenset({"two tagged"}) in found
+
+
+def test_behind_a_tap_and_a_lost_end_somebody_may_be() -> None:
+    recorded = Recorded(TWO_BRIDGES)
+    found = {frozenset(names_of(recorded, s)): s.closed for s in segments(recorded.topology.inventory)}
+    assert not found[frozenset({"host br-b", "three eth0"})]
+    assert not found[frozenset({"host lost"})]
+    assert not found[frozenset({"host eth0"})]
+
+
+def test_two_bridges_that_are_joined_by_a_cable_are_one_segment() -> None:
+    recorded = Recorded(
+        "places: {host: {links: {br-a: {kind: bridge}, a: {master: br-a, peer: host b}, b: {master: br-b}, "
+        "br-b: {kind: bridge}}}}"
+    )
+    (segment,) = segments(recorded.topology.inventory)
+    assert len(segment.bridges) == 2
+    assert segment.closed
+
+
+def test_ports_of_a_filtering_bridge_have_their_vlan() -> None:
+    recorded = Recorded(
+        "places: {host: {links: {br: {kind: bridge, details: {vlan_filtering: 1}}, "
+        "p: {master: br, peer: one eth0, pvid: 7}, q: {master: br, peer: two eth0}}}, "
+        "one: {links: {eth0: {}}}, two: {links: {eth0: {}}}}"
+    )
+    (segment,) = segments(recorded.topology.inventory)
+    assert [end.vlan for end in segment.ends] == [None, 7, 0]
+
+
+def test_a_bond_takes_frames_for_its_ports() -> None:
+    recorded = Recorded(
+        "places: {host: {links: {bond0: {kind: bond}, eth0: {master: bond0, peer: other a}, "
+        "eth1: {master: bond0, peer: other b}}}, other: {links: {a: {}, b: {}}}}"
+    )
+    (segment,) = segments(recorded.topology.inventory)
+    assert [end.link.ifname for end in segment.ends] == ["bond0", "a", "b"]
+    assert {end.port for end in segment.ends} == {None}
+
+
+def test_every_device_knows_its_segment_and_its_other_end() -> None:
+    inventory = Recorded(TWO_BRIDGES).topology.inventory
+    port, far, bridge = (LinkId(netns=n, ifindex=i) for n, i in ((100, 4), (101, 2), (100, 3)))
+    found = segment_by_link(segments(inventory))
+    assert found[port] is found[far] is found[bridge]
+    assert (end_of(inventory, port), end_of(inventory, bridge)) == (far, None)
+    link = inventory.link(port)
+    assert link is not None
+    assert is_pair(link)
+
+
+def test_macvlans_that_speak_to_nobody_are_apart() -> None:
+    text = "places: {{host: {{links: {{eth0: {{}}, a: {{kind: macvlan, parent: host eth0, details: {{mode: {}}}}}}}}}}}"
+    joined, apart = (segments(Recorded(text.format(mode)).topology.inventory) for mode in ("bridge", "vepa"))
+    assert [len(joined), len(apart)] == [1, 2]
+    assert not any(segment.closed for segment in apart)
+
+
+def published(dnat: tuple[str, ...], proxies: tuple[int, ...]) -> Published:
+    return Published(
+        key="0.0.0.0:9092/tcp",
+        host_ip="0.0.0.0",
+        published=9092,
+        protocol="tcp",
+        container="f00",
+        target=9092,
+        asked=True,
+        in_force=True,
+        dnat=dnat,
+        proxies=proxies,
+    )
+
+
+@pytest.mark.parametrize(
+    ("dnat", "proxies", "by"),
+    [
+        ((), (), ()),
+        (("-A DOCKER",), (), (PublishedBy.DNAT,)),
+        ((), (7,), (PublishedBy.PROXY,)),
+        (("-A",), (7,), (PublishedBy.DNAT, PublishedBy.PROXY)),
+    ],
+)
+def test_what_makes_a_published_port_work(
+    dnat: tuple[str, ...], proxies: tuple[int, ...], by: tuple[PublishedBy, ...]
+) -> None:
+    assert published(dnat, proxies).by == by
+
+
+def test_places_by_namespace_and_by_name() -> None:
+    place = TOPOLOGY.place(BROKER)
+    assert place is not None
+    assert place is TOPOLOGY.named("kafka")
+    assert TOPOLOGY.place(99) is None
+    assert TOPOLOGY.named("nobody") is None
+
+
+def test_every_end_is_described() -> None:
+    page = (ROOT / "docs" / "output.md").read_text(encoding="utf-8")
+    assert [end.value for end in PathEnd if f"`{end.value}`" not in page] == []
+
+
+def test_every_kind_of_hop_is_described() -> None:
+    page = (ROOT / "docs" / "output.md").read_text(encoding="utf-8")
+    assert [kind.value for kind in HopKind if f"`{kind.value}`" not in page] == []
+
+
+def test_certainties_stand_in_order() -> None:
+    assert [one.value for one in Certainty] == ["proven", "found", "possible", "predicted"]

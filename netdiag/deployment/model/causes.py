@@ -6,15 +6,11 @@ that fails as predicted. `REPAIRS` has a repair for every mechanism, for those w
 machine.
 """
 
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 
-from netdiag.deployment.model.verdict import Address, Mechanism
+from netdiag.deployment.model.verdict import Address, Cell, Contact, Failed, Mechanism, Reason, Verdict
 from netdiag.values import dataclass
-from collections.abc import Iterable, Iterator, Mapping
-
-
-from netdiag.deployment.model.verdict import Address, Contact, Failed, Mechanism, Reason
-from netdiag.deployment.model.verdict import Cell, Verdict
 
 
 class Certainty(StrEnum):

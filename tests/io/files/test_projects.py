@@ -17,7 +17,7 @@ from netdiag.io.files.projects import (
     project_at,
     project_of,
 )
-from tests.compose.oracle import ask_compose, differences
+from tests.compose.test_oracle import ask_compose, differences
 from tests.figures import Report as Figure
 
 

@@ -1,26 +1,203 @@
 """Reading everything: ends across namespaces, owners, what dies, what may not be read, what is left behind."""
 
+import errno
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from netdiag.io.kernel.inventory import read_inventory
+from netdiag.io.kernel import inventory as under_test
+from netdiag.io.kernel.inventory import FactReader, read_inventory, read_settings
 from netdiag.io.kernel.namespaces import Calls, run_in_thread
-from netdiag.linux.netns import NetnsSource
+from netdiag.io.kernel.netlink import ROUTE, SOCK_DIAG, Channel, Refused
+from netdiag.linux.netlink.links import LinkSettings
+from netdiag.linux.netlink.routes import request_routes
+from netdiag.linux.netns import Netns, NetnsSource
+from netdiag.linux.rtnetlink import KernelSettings
 from netdiag.linux.sockets import Protocol
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
 from tests.figures import Report
-from tests.io.kernel import socket_statistics, truth
-from tests.io.kernel.truth import add_filters, hold
+from tests.io.kernel import socket_statistics
 from tests.io.namespaces import FAR, NEAR, Pair, ip, joined_namespaces, needs_root
-from tests.netlab.compare import Comparison
-from tests.netlab.lab import netlab
+from tests.netlab.compare import Comparison, Thing, compare, hold_against, settled
+from tests.netlab.compare_rules import compare_rules
+from tests.netlab.filtering import inside, restore
+from tests.netlab.lab import Lab, Room, netlab
+from tests.netlab.said import Said, ask
+from tests.tools import tool
+
+_MULTICAST = re.compile(r"neighbour \('[^']+', '(?:ff0|22[4-9]\.|23\d\.)[^']*', False\): .*'state': \['NOARP'\]")
+_RULES = (
+    "-A FORWARD -s 10.0.0.0/8 ! -d 10.1.2.3/32 -i eth+ -p tcp -m tcp --dport 80 -j DROP",
+    '-A FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -m comment --comment "let it <b>" -j ACCEPT',
+    "-A FORWARD -p udp -m udp --sport 1024:2000 -j side",
+    "-A side -m addrtype --dst-type LOCAL -j REJECT --reject-with icmp-port-unreachable",
+)
+_NAT = (
+    "-A PREROUTING ! -i br-1 -p tcp -m tcp --dport 9092 -j DNAT --to-destination 172.18.0.2:9092",
+    "-A POSTROUTING -s 172.18.0.0/16 ! -o br-1 -j MASQUERADE",
+)
+_NATIVE = """
+table inet own {
+    set allowed { type ipv4_addr; elements = { 10.0.0.1, 10.0.0.2 } }
+    chain input {
+        type filter hook input priority 0; policy accept;
+        ip saddr @allowed tcp dport 9092 counter accept
+        meta l4proto udp drop
+    }
+}
+"""
+SOURCES = {
+    "name": {"bind mount"},
+    "process": {"process"},
+    "thread": {"thread"},
+    "descriptor": {"descriptor"},
+    "socket": set(),
+    "mount": {"bind mount"},
+}
+
+
+def add_filters(lab: Lab) -> None:
+    """Rules by all three interfaces in the hub, and in its neighbours that have a name."""
+    for room in lab.rooms[:3]:
+        if room.name:
+            for command in ("iptables-nft", "iptables-legacy"):
+                restore(room.name, command, "filter", _RULES)
+                restore(room.name, command, "nat", _NAT)
+            inside(room.name, "nft", "-f", "-", stdin=_NATIVE)
+
+
+def hold(lab: Lab) -> Comparison:
+    """Every object of every namespace of the lab."""
+    inventory = read_inventory()
+    total = Comparison()
+    said: dict[int, Said] = {}
+    for room in lab.rooms:
+        facts = inventory.namespaces.get(room.inode)
+        total.compared["namespace"] += 1
+        if facts is None or not facts.entered:
+            total.missing.append(f"namespace {room}")
+            continue
+        total.differing += [f"namespace {room.inode}: {line}" for line in _named(room, facts, lab.listener_pid)]
+        descriptor = room.open()
+        try:
+            said[room.inode] = ask(descriptor)
+            total.add(_of_room(room, facts, said[room.inode], descriptor))
+        finally:
+            os.close(descriptor)
+    total.add(_ends(lab, inventory, said))
+    total.add(_listed(lab, inventory))
+    return total
+
+
+def _of_room(room: Room, facts: NamespaceFacts, said: Said, descriptor: int) -> Comparison:
+    result = compare(facts, said)
+    if not result.equal:
+        result = settled(lambda: (read_inventory(only=[room.inode]).namespaces[room.inode], ask(descriptor)))
+    _pass_over_multicast(result)
+    theirs = socket_statistics.listed(descriptor)
+    hold_against("socket", list(socket_statistics.ours(facts.listeners)), theirs, result)
+    _filters(facts, descriptor, result)
+    return result
+
+
+def _pass_over_multicast(result: Comparison) -> None:
+    """The kernel notes a neighbour for each group that it sends to itself, and forgets one whenever the table is full.
+
+    That table is one for the whole machine: with many namespaces it never stands still. What came or went between the
+    readings is counted apart, and is neither missing nor extra.
+    """
+    for lines in (result.missing, result.extra):
+        passing = [line for line in lines if _MULTICAST.match(line)]
+        result.compared["multicast neighbour in passing"] += len(passing)
+        lines[:] = [line for line in lines if line not in passing]
+
+
+def _filters(facts: NamespaceFacts, descriptor: int, result: Comparison) -> None:
+    rules = compare_rules(facts.ruleset, f"/proc/{os.getpid()}/fd/{descriptor}")
+    result.compared["filter rule"] += rules.compared
+    result.missing += rules.missing
+    result.extra += rules.extra
+    result.differing += [f"rule {theirs}, we say {ours}" for theirs, ours in rules.differing]
+    result.differing += [f"net:[{facts.netns.inode}]: {line}" for line in facts.ruleset.unread]
+
+
+def _named(room: Room, facts: NamespaceFacts, listener_pid: int) -> Iterator[str]:
+    expected = (room.name,) if room.name else ()
+    if facts.netns.names != expected:
+        yield f"its names are {expected}, we say {facts.netns.names}"
+    # the lab's listeners are sockets in every one of them
+    found = {source.value for source in facts.netns.sources} - {"listns", "socket"}
+    if facts.netns.pids == (listener_pid,):
+        # the process that listens everywhere stays where it went last
+        found.discard("process")
+    if room.held_by != "descriptor":
+        # somebody else who reads the machine just now holds every namespace open
+        found.discard("descriptor")
+    if found != SOURCES[room.held_by]:
+        yield f"it is held by {room.held_by}, we found it by {found}"
+
+
+def _ends(lab: Lab, inventory: Inventory, said: dict[int, Said]) -> Comparison:
+    """Where every veth leads to: the lab has made those between namespaces, `ip` names the peers within one."""
+    result = Comparison()
+    expected: dict[LinkId, LinkId] = {}
+    indexes = {room.inode: {one["ifname"]: one["ifindex"] for one in said[room.inode]["link"]} for room in lab.rooms}
+    hub = lab.rooms[0].inode
+    for room in lab.rooms[1:]:
+        port = LinkId(netns=hub, ifindex=indexes[hub][f"port{room.number}"])
+        other = LinkId(netns=room.inode, ifindex=indexes[room.inode]["eth0"])
+        expected[port], expected[other] = other, port
+    for inode, document in said.items():
+        for one in document["link"]:
+            peer = indexes[inode].get(one.get("link", ""))
+            if one.get("linkinfo", {}).get("info_kind") == "veth" and peer is not None:
+                expected[LinkId(netns=inode, ifindex=one["ifindex"])] = LinkId(netns=inode, ifindex=peer)
+    found = {
+        LinkId(netns=room.inode, ifindex=link.ifindex): inventory.namespaces[room.inode].ends.get(link.ifindex)
+        for room in lab.rooms
+        for link in inventory.namespaces[room.inode].links
+        if link.kind == "veth"
+    }
+    ours: list[Thing] = [(place, {"end": end}) for place, end in found.items()]
+    theirs: list[Thing] = [(place, {"end": end}) for place, end in expected.items()]
+    hold_against("veth", ours, theirs, result)
+    return result
+
+
+def _listed(lab: Lab, inventory: Inventory) -> Comparison:
+    """Those that lsns and `ip netns` know are known here, with the same number of processes."""
+    result = Comparison()
+    inodes = {room.inode for room in lab.rooms}
+    lsns = _lines(tool("lsns"), "-t", "net", "-n", "-r", "-o", "NS,NPROCS")
+    processes = {int(inode): int(count) for inode, count in (line.split()[:2] for line in lsns)}
+    named = {line.split()[0] for line in _lines(tool("ip"), "netns", "list") if line.strip()}
+    theirs: list[Thing] = [
+        (inode, {"processes": count}) for inode, count in processes.items() if inode in inodes and count
+    ]
+    ours: list[Thing] = [
+        (inode, {"processes": inventory.namespaces[inode].netns.process_count})
+        for inode in inodes
+        if inventory.namespaces[inode].netns.process_count
+    ]
+    hold_against("namespace of lsns", ours, theirs, result)
+    mine = {room.name for room in lab.rooms if room.name}
+    our_names: list[Thing] = [(name, {}) for inode in inodes for name in inventory.namespaces[inode].netns.names]
+    their_names: list[Thing] = [(name, {}) for name in named if name in mine]
+    hold_against("namespace of ip netns", our_names, their_names, result)
+    return result
+
+
+def _lines(*command: str) -> list[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.splitlines()
 
 
 def inode(name: str) -> int:
@@ -285,7 +462,7 @@ def test_only_groups_that_the_kernel_notes_itself_may_come_and_go() -> None:
         f"fdb ('port1', 'ff02::2', False): {told}",
     ]
     result = Comparison(missing=[passing, *kept], extra=[passing])
-    truth._pass_over_multicast(result)
+    _pass_over_multicast(result)
     assert (result.missing, result.extra) == (kept, [])
     assert result.compared["multicast neighbour in passing"] == 2
 
@@ -294,3 +471,125 @@ def test_a_line_of_ss_is_read_whatever_a_process_calls_itself() -> None:
     ((name, fields),) = socket_statistics.parse(HOSTILE)
     assert name == ("tcp", "::1", 9093, 5)
     assert fields == {"queue": 0, "backlog": 7, "pids": [17, 18], "v6only": True, "bound": True}
+
+
+ROUTES = request_routes()
+
+
+class Moody(Channel):
+    """A channel to this kernel that spoils the answers about routes, or does not come about at all."""
+
+    spoil: str = ""
+
+    def __init__(self, protocol: int, buffer: bytearray | None = None) -> None:
+        if self.spoil == f"protocol {protocol}":
+            raise Refused("protocol not supported", number=errno.EPROTONOSUPPORT)
+        super().__init__(protocol, buffer=buffer)
+
+    def payloads(self, request: bytes) -> list[bytes]:
+        found = super().payloads(request)
+        if request == ROUTES:
+            if self.spoil == "refused":
+                raise Refused("operation not supported", number=errno.EOPNOTSUPP)
+            if self.spoil == "interrupted":
+                self.interrupted = True
+            if self.spoil == "malformed":
+                return [*found[:1], b"x", *found[1:]]
+        return found
+
+
+@pytest.mark.parametrize(
+    ("spoil", "expected"),
+    [
+        ("", []),
+        ("refused", ["routes of net:[5]: operation not supported"]),
+        ("interrupted", ["routes of net:[5]: they changed every time they were read"]),
+        ("malformed", ["routes of net:[5]: not understood: "]),
+        (f"protocol {SOCK_DIAG}", ["listeners of net:[5]: protocol not supported"]),
+    ],
+)
+def test_one_fact_that_is_missing_does_not_cost_the_others(
+    spoil: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(under_test, "Channel", Moody)
+    monkeypatch.setattr(Moody, "spoil", spoil)
+    found = FactReader(Calls(), {}, 5).read(Netns(inode=5)).facts
+    told = [f"{one.what}: {one.because}" for one in found.unread]
+    assert [line[: len(start)] for line, start in zip(told, expected, strict=True)] == expected
+    assert [link.ifname for link in found.links if link.loopback] == ["lo"]
+    assert (found.rules, found.settings.ip_forward is None) != ((), True)
+    if spoil in ("", "interrupted"):
+        assert found.routes
+
+
+def test_a_kernel_without_rtnetlink_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(under_test, "Channel", Moody)
+    monkeypatch.setattr(Moody, "spoil", f"protocol {ROUTE}")
+    before = os.listdir("/proc/self/fd")
+    found = FactReader(Calls(), {}, 5).read(Netns(inode=5)).facts
+    assert [one.what for one in found.unread] == ["network of net:[5]"]
+    assert found.links == ()
+    assert os.listdir("/proc/self/fd") == before
+
+
+NET = Path("/proc/sys/net")
+
+
+def _tree(folder: Path, files: dict[str, str]) -> str:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return f"{folder}/"
+
+
+DEVICES = (
+    ("eth0", LinkSettings(rp_filter=1, route_localnet=0, ipv6_disabled=True)),
+    ("tun0", LinkSettings()),
+    ("eth1", LinkSettings(rp_filter=2, route_localnet=1, ipv6_disabled=True)),
+)
+
+
+def test_each_switch_is_read_from_its_file(tmp_path: Path) -> None:
+    files = {
+        "ipv4/ip_local_port_range": "1024\t2048\n",
+        "ipv4/conf/all/route_localnet": "1\n",
+        "bridge/bridge-nf-call-iptables": "1\n",
+        "bridge/bridge-nf-call-ip6tables": "0\n",
+    }
+    net = _tree(tmp_path, files)
+    with Channel(ROUTE) as channel:
+        settings = read_settings(channel, DEVICES, files=True, net=net)
+        without = read_settings(channel, DEVICES, files=False, net=net)
+    assert settings.bridge_nf_call_iptables is True
+    assert settings.bridge_nf_call_ip6tables is False
+    assert settings.local_port_range == (1024, 2048)
+    assert settings.route_localnet == (("all", 1), ("eth0", 0), ("eth1", 1))
+    assert settings.rp_filter[1:] == (("eth0", 1), ("eth1", 2))
+    assert settings.ipv6_disabled is True
+    assert (without.bridge_nf_call_iptables, without.bridge_nf_call_ip6tables) == (None, None)
+    assert (without.route_localnet, without.local_port_range) == ((("eth0", 0), ("eth1", 1)), None)
+
+
+def test_one_device_with_ipv6_is_enough() -> None:
+    with Channel(ROUTE) as channel:
+        settings = read_settings(channel, (*DEVICES, ("lo", LinkSettings(ipv6_disabled=False))), files=False)
+    assert settings.ipv6_disabled is False
+
+
+def test_what_is_not_there_or_no_number_is_unknown(tmp_path: Path) -> None:
+    net = _tree(tmp_path, {"ipv4/conf/all/route_localnet": "yes\n", "ipv4/ip_local_port_range": "1\n"})
+    # a channel on which nobody knows of switches
+    with Channel(SOCK_DIAG) as channel:
+        assert read_settings(channel, files=True, net=net) == KernelSettings()
+
+
+def test_the_kernel_says_over_netlink_what_its_files_say() -> None:
+    with Channel(ROUTE) as channel:
+        settings = read_settings(channel, files=True)
+    assert settings.ip_forward == (int((NET / "ipv4/ip_forward").read_text()) != 0)
+    assert settings.rp_filter == (("all", int((NET / "ipv4/conf/all/rp_filter").read_text())),)
+    forwarding = NET / "ipv6/conf/all/forwarding"
+    assert settings.ipv6_forwarding == (int(forwarding.read_text()) != 0 if forwarding.exists() else None)
+    first, last = (NET / "ipv4/ip_local_port_range").read_text().split()
+    assert settings.local_port_range == (int(first), int(last))

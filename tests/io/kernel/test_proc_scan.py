@@ -11,7 +11,7 @@ import pytest
 from netdiag.errors import NetdiagError
 from netdiag.io.kernel.proc_scan import read_process, scan_proc
 from netdiag.linux.netns import NetnsSource
-from tests.io.kernel.hideouts import HOSTILE, hidden_namespaces
+from tests.io.kernel.test_namespaces import HOSTILE, hidden_namespaces
 
 STAT = "S {parent} 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 {threads} 0 4242 1 2"
 

@@ -20,7 +20,7 @@ from netdiag.topology.graph import PathEnd
 from netdiag.topology.join import join
 from netdiag.topology.path.prediction import predict_path
 from netdiag.topology.tutorial_lab import STEPS, TRIALS, AddTap, AddVlan, Step, namespace_name
-from tests.io.lab.labs import all_names, cleared, fresh_name, ip, links, names_of
+from tests.io.lab.test_state import all_names, cleared, fresh_name, ip, links, names_of
 from tests.io.namespaces import needs_root
 
 

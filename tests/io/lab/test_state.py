@@ -1,16 +1,36 @@
 """What a lab owns, as a file."""
 
 import os
+import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
 
-from netdiag.errors import NetdiagError
+from netdiag.errors import InputError, NetdiagError
 from netdiag.io import tutorial_lab as lab_state
-from netdiag.io.tutorial_lab import OwnedDevice, StateFile, new_state, state_file
+from netdiag.io.kernel.netns import NAMED
+from netdiag.io.tutorial_lab import (
+    FOLDER,
+    Found,
+    OwnedDevice,
+    StateFile,
+    asking,
+    fresh_namespace,
+    look,
+    name_it,
+    new_state,
+    state_file,
+    take_name,
+)
+from netdiag.topology.tutorial_lab import namespace_name
+from tests.io.namespaces import needs_root
+from tests.tools import tool
 
 
 def test_a_state_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -129,3 +149,120 @@ def test_one_that_never_ends_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(lab_state, "_PATIENCE", 0.0)
     with state_file("x", {}), pytest.raises(NetdiagError, match="another netdiag"), state_file("x", {}):
         pass
+
+
+_NUMBERS = count()
+SPACES = ("host", "one", "two", "outside")
+
+
+def fresh_name() -> str:
+    """A name that no other test has."""
+    return f"t{os.getpid()}-{next(_NUMBERS)}"
+
+
+def ip(*words: str) -> str:
+    """What `ip` prints."""
+    return subprocess.run([tool("ip"), *words], capture_output=True, text=True, check=True).stdout
+
+
+def names_of(lab: str) -> set[str]:
+    """The namespaces of a lab that have a name."""
+    folder = Path("/", NAMED)
+    return {path.name for path in folder.glob(f"netdiag-{lab}-*")} if folder.exists() else set()
+
+
+def links() -> list[str]:
+    """The devices of this namespace, as they are called."""
+    return [line.split()[0] for line in ip("-brief", "link").splitlines()]
+
+
+@contextmanager
+def cleared(lab: str) -> Iterator[None]:
+    """Whatever a failed test left of its own lab is removed by name."""
+    try:
+        yield
+    finally:
+        for name in names_of(lab):
+            subprocess.run([tool("ip"), "netns", "delete", name], capture_output=True, check=False)
+            Path("/", NAMED, name).unlink(missing_ok=True)
+
+
+def all_names(lab: str) -> set[str]:
+    """The names that a whole lab has."""
+    return {namespace_name(lab, space) for space in SPACES}
+
+
+MARK = "netdiag lab test 0123"
+
+
+@pytest.fixture
+def name() -> Iterator[str]:
+    needs_root()
+    lab = fresh_name()
+    with cleared(lab):
+        yield f"netdiag-{lab}-x"
+
+
+def test_a_namespace_is_named_recognised_and_removed(name: str) -> None:
+    fresh = fresh_namespace(MARK)
+    assert fresh.inode != os.stat("/proc/self/ns/net").st_ino
+    assert look(name, fresh.inode, MARK) is Found.NOTHING
+    name_it(fresh, name, MARK)
+    fresh.close()
+    assert look(name, fresh.inode, MARK) is Found.OURS
+    assert name in ip("netns", "list")
+    take_name(name, fresh.inode, MARK)
+    assert look(name, fresh.inode, MARK) is Found.NOTHING
+
+
+def test_neither_inode_nor_mark_alone_makes_it_ours(name: str) -> None:
+    fresh = fresh_namespace(MARK)
+    name_it(fresh, name, MARK)
+    fresh.close()
+    assert look(name, fresh.inode + 1, MARK) is look(name, None, MARK) is Found.FOREIGN
+    assert look(name, fresh.inode, MARK + "4") is Found.FOREIGN
+    for inode, mark in ((fresh.inode + 1, MARK), (None, MARK), (fresh.inode, MARK + "4")):
+        take_name(name, inode, mark)
+    assert look(name, fresh.inode, MARK) is Found.OURS
+
+
+def test_a_name_that_was_begun_is_removed_and_another_file_is_not(name: str) -> None:
+    path = f"{FOLDER}/{name}"
+    os.makedirs(FOLDER, exist_ok=True)
+    for content, found in ((b"", Found.UNFINISHED), (MARK.encode(), Found.UNFINISHED), (b"mine", Found.FOREIGN)):
+        with open(path, "wb") as file:
+            file.write(content)
+        assert look(name, None, MARK) is found
+        take_name(name, None, MARK)
+        assert os.path.exists(path) is (found is Found.FOREIGN)
+    os.unlink(path)
+    os.mkdir(path)
+    assert look(name, None, MARK) is Found.FOREIGN
+    os.rmdir(path)
+
+
+def test_a_name_that_somebody_has_is_not_taken(name: str) -> None:
+    ip("netns", "add", name)
+    inode = os.stat(f"{FOLDER}/{name}").st_ino
+    fresh = fresh_namespace(MARK)
+    with pytest.raises(InputError, match="none of this lab's"):
+        name_it(fresh, name, MARK)
+    fresh.close()
+    assert os.stat(f"{FOLDER}/{name}").st_ino == inode
+
+
+def test_a_namespace_without_a_name_is_gone_with_its_maker() -> None:
+    needs_root()
+    before = len(os.listdir("/proc/self/fd"))
+    fresh = fresh_namespace(MARK)
+    fresh.close()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_questions_end_with_their_socket() -> None:
+    import socket
+
+    before = len(os.listdir("/proc/self/fd"))
+    with asking(socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, socket.NETLINK_ROUTE)) as routes:
+        assert routes.link_lookup(ifname="lo") == [1]
+    assert len(os.listdir("/proc/self/fd")) == before

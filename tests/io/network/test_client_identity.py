@@ -11,7 +11,7 @@ from netdiag.errors import InputError
 from netdiag.io.network.client_identity import Client, context_of, read_client
 from netdiag.kafka.client_properties import ClientProperties
 from tests.io.network.authorities import authority, issue
-from tests.kafka.test_java_keystore import keytool
+from tests.kafka.test_security import keytool
 
 ROOT = authority()
 OWN = issue("client", by=ROOT)

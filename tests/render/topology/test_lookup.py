@@ -7,6 +7,7 @@ import pytest
 
 from netdiag.linux.rtnetlink import IFF_UP, BridgeVlan, Link
 from netdiag.linux.ruleset import Ruleset
+from netdiag.render.html import CELL, SIZE, natural_key, shortened, text_width, visible
 from netdiag.render.topology.lookup import (
     Lookup,
     bridge_parts,
@@ -24,6 +25,7 @@ from netdiag.render.topology.lookup import (
 )
 from netdiag.topology.graph import Cable, CableKind, LinkTraffic, Place, PlaceKind
 from netdiag.topology.inventory import LinkId, Unread
+from tests.each import each
 from tests.render.topology.hostile import EVIL
 from tests.render.topology.namespaces import HOST, UP, broker_id, broker_netns, link_of
 from tests.render.topology.topologies import cluster
@@ -218,3 +220,38 @@ def test_namespaces_and_rules_that_could_not_be_read_are_told() -> None:
     value = coverage_value(inventory)
     assert (value["closed"], value["complete"], value["line"]) == (1, False, line)
     assert value["unread_filters"] == [{"because": "no right to read nf_tables", "count": 1}]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("broker-1", "broker-1"),
+        ("a\x1b[31mb", "a\\x1b[31mb"),
+        ("a\u202eb\u200f", "a\\u202eb\\u200f"),
+        ("a\nb\0", "a\\nb\\x00"),
+        ("\ud800", "\\ud800"),
+        ("\ufffe\uffff\ufdd0", "\\ufffe\\uffff\\ufdd0"),
+        ("בית 家", "בית 家"),
+    ],
+)
+def test_nothing_that_hides_or_reorders_is_shown(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_very_long_text_is_cut() -> None:
+    assert len(visible("x" * 100_000)) < 2100
+
+
+@each("text", ["short", "a-name-that-does-not-fit-1", "x" * 300, "家" * 40, "<b>&\"'" * 30, "", "a\x00b" * 9])
+@each("room", [0.0, 5.0, 8.0, 40.0, 100.0, 1000.0])
+def test_a_label_fits_into_its_room(text: str, room: float) -> None:
+    assert text_width(shortened(text, room), SIZE) <= room + 0.01
+
+
+def test_a_label_keeps_its_beginning_and_its_end() -> None:
+    assert shortened("team7-application-server-12", 16 * CELL * SIZE) == "team7-appl…er-12"
+
+
+def test_numbers_in_names_count() -> None:
+    names = ["broker-10", "broker-2", "broker-1", "a", "10", "9", "broker-02"]
+    assert sorted(names, key=natural_key) == ["9", "10", "a", "broker-1", "broker-02", "broker-2", "broker-10"]
