@@ -36,7 +36,7 @@ KRAFT = """
     ("ports", "inter_broker", "severity"),
     [
         # the way of a lone broker to itself, beside a published listener
-        ("['29092:29092']", "OWN", NOTE),
+        ("['29092:29092']", "OWN", None),
         # a listener that only the host can be meant to use
         ("['29092:29092']", "EXTERNAL", ERROR),
         # nothing is published for clients
@@ -45,9 +45,9 @@ KRAFT = """
         ("['9094:9094']", "OWN", ERROR),
     ],
 )
-def test_an_unpublished_loopback_listener(ports: str, inter_broker: str, severity: Severity) -> None:
+def test_an_unpublished_loopback_listener(ports: str, inter_broker: str, severity: Severity | None) -> None:
     rules = found(KRAFT.format(ports=ports, inter_broker=inter_broker))
-    assert rules["advertised-port-not-published"] is severity
+    assert rules.get("advertised-port-not-published") is severity
 
 
 LOOPBACK = """
