@@ -204,7 +204,13 @@ def check_listeners(
     ] = 4.0,
     repeat: Annotated[
         int,
-        Option("--repeat", metavar="N", min=1, max=100, help="With --live: look N times, to see what fails sometimes."),
+        Option(
+            "--repeat",
+            metavar="N",
+            min=1,
+            max=100,
+            help="With --live: check N times, to find what fails only sometimes.",
+        ),
     ] = 1,
     client_properties: LiveClientProperties = None,
     warn_days: Annotated[

@@ -210,7 +210,7 @@ class Conversation:
                 self._take_sasl_mechanisms(response)
             case Step.METADATA:
                 self._take_metadata(response)
-            case Step.LARGE_METADATA:
+            case Step.LARGE_REQUEST:
                 self._go_on()
             case Step.DESCRIBE_CLUSTER:
                 self._take_cluster(response)

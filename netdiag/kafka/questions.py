@@ -16,6 +16,7 @@ from typing import Any
 
 from netdiag.kafka.error_codes import INVALID_REQUEST, NONE, error_name
 from netdiag.kafka.protocol import (
+    UNKNOWN_TAGS,
     DecodeError,
     Direction,
     Response,
@@ -66,7 +67,7 @@ class Step(StrEnum):
     METADATA = "Metadata"
     DESCRIBE_CLUSTER = "DescribeCluster"
     IDENTITY = "DescribeConfigs"
-    LARGE_METADATA = "Metadata of many topics"
+    LARGE_REQUEST = "ApiVersions of 20 kB"
 
 
 EVERYTHING = frozenset({Step.API_VERSIONS, Step.METADATA, Step.DESCRIBE_CLUSTER, Step.IDENTITY})
@@ -195,11 +196,11 @@ API_KEYS = {
     Step.METADATA: 3,
     Step.DESCRIBE_CLUSTER: 60,
     Step.IDENTITY: 32,
-    Step.LARGE_METADATA: 3,
+    Step.LARGE_REQUEST: 18,
 }
-# What LARGE_METADATA asks about: more than fits into one packet of 9,000 bytes, in names that nobody gives to a topic.
-_ABSENT = "netdiag-asks-about-a-topic-that-is-absent"
-_ABSENT_TOPICS = tuple({"name": f"{_ABSENT}-{n:03}-".ljust(249, "-")} for n in range(80))
+# What makes LARGE_REQUEST larger than two packets of 9,000 bytes: a tagged field that nobody knows, which receivers
+# ignore (KIP-482), so that a broker neither looks anything up nor asks its authorizer.
+_UNKNOWN_TAG = (9999, bytes(20_000))
 SETTINGS = (
     "node.id",
     "broker.id",
@@ -236,14 +237,15 @@ def question(
 
     With `topics`, Metadata is asked for all topics, otherwise for none.
     """
+    client: dict[str, object] = {
+        "client_software_name": CLIENT_SOFTWARE,
+        "client_software_version": re.sub(r"[^A-Za-z0-9]+", ".", client_version).strip(".") or "0",
+    }
     bodies: dict[Step, dict[str, object]] = {
-        Step.API_VERSIONS: {
-            "client_software_name": CLIENT_SOFTWARE,
-            "client_software_version": re.sub(r"[^A-Za-z0-9]+", ".", client_version).strip(".") or "0",
-        },
+        Step.API_VERSIONS: client,
+        Step.LARGE_REQUEST: {**client, UNKNOWN_TAGS: (_UNKNOWN_TAG,)},
         Step.SASL_HANDSHAKE: {"mechanism": ""},
         Step.METADATA: {"topics": None if topics else (), "allow_auto_topic_creation": False},
-        Step.LARGE_METADATA: {"topics": _ABSENT_TOPICS, "allow_auto_topic_creation": False},
         Step.DESCRIBE_CLUSTER: {},
         Step.IDENTITY: {
             "resources": (
@@ -255,7 +257,8 @@ def question(
             )
         },
     }
-    present = {field.name for field in layout(API_KEYS[step], api_version, Direction.REQUEST).fields}
+    shape = layout(API_KEYS[step], api_version, Direction.REQUEST)
+    present = {field.name for field in shape.fields} | ({UNKNOWN_TAGS} if shape.flexible else set())
     return {name: value for name, value in bodies[step].items() if name in present}
 
 
@@ -270,10 +273,10 @@ def first_version() -> int:
 def common_version(offered: tuple[ApiVersion, ...], step: Step) -> int | None:
     """The newest version that both sides speak.
 
-    Not Metadata 0: there, no topics means all topics. Before version 4, asking about a topic may create it.
+    Not Metadata 0: there, no topics means all topics. ApiVersions has tagged fields from version 3 on.
     """
     ours = stable_versions(API_KEYS[step])
-    least = {Step.METADATA: 1, Step.LARGE_METADATA: 4}.get(step, ours[0])
+    least = {Step.METADATA: 1, Step.LARGE_REQUEST: 3}.get(step, ours[0])
     for api in offered:
         if api.api_key == API_KEYS[step]:
             version = min(api.max_version, ours[-1])

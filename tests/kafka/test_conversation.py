@@ -181,15 +181,14 @@ def test_an_answer_about_4000_partitions_is_read() -> None:
     assert answered(events).leaderless == ("wide",)
 
 
-def test_a_request_larger_than_a_packet_asks_about_topics_without_creating_them() -> None:
-    asked = Conversation(wants={Step.LARGE_METADATA})
-    large = Asks(api_key=3, api_version=13)
-    answered(play(asked, (Asks(api_key=18, api_version=4), Answers(body=KAFKA_4), large, Answers(body=METADATA))))
-    body = question(Step.LARGE_METADATA, 4, client_version="1", node_id=0)
-    assert body["allow_auto_topic_creation"] is False
-    assert len(wire.encode_request(3, 4, 1, "netdiag", body)) > 2 * 9000
-    only_3 = (ApiVersion(api_key=3, min_version=0, max_version=3),)
-    assert common_version(only_3, Step.LARGE_METADATA) is None
+def test_a_request_larger_than_a_packet_is_one_that_brokers_need_not_look_into() -> None:
+    asked = Conversation(wants={Step.LARGE_REQUEST})
+    versions = Asks(api_key=18, api_version=4)
+    answered(play(asked, (versions, Answers(body=KAFKA_4), versions, Answers(body=KAFKA_4))))
+    body = question(Step.LARGE_REQUEST, 3, client_version="1", node_id=0)
+    assert len(wire.encode_request(18, 3, 1, "netdiag", body)) > 2 * 9000
+    only_2 = (ApiVersion(api_key=18, min_version=0, max_version=2),)
+    assert common_version(only_2, Step.LARGE_REQUEST) is None
 
 
 def test_a_refusal_may_name_the_version_to_use() -> None:

@@ -37,7 +37,7 @@ async def lost_large_packets(channel: socket.socket, target: Target, deadline: f
     A broker that is slow does not count: only packets that its kernel does not acknowledge do, while it has
     acknowledged small ones.
     """
-    talk = Conversation(wants={Step.LARGE_METADATA})
+    talk = Conversation(wants={Step.LARGE_REQUEST})
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout_at(deadline) as limit:
@@ -48,7 +48,7 @@ async def lost_large_packets(channel: socket.socket, target: Target, deadline: f
                     return None
                 talk.receive(data)
                 if reply := talk.bytes_to_send():
-                    if talk.waiting_for is Step.LARGE_METADATA:
+                    if talk.waiting_for is Step.LARGE_REQUEST:
                         limit.reschedule(min(deadline, loop.time() + _WAIT))
                     await loop.sock_sendall(channel, reply)
     except TimeoutError:
@@ -61,7 +61,7 @@ async def lost_large_packets(channel: socket.socket, target: Target, deadline: f
 def judged_path(waiting_for: Step | None, sent: Sent, target: Target) -> Failed | None:
     """What a conversation in which no answer came says of the path."""
     repeated = sent.unacknowledged > 0 and sent.retransmissions >= _LEAST_RETRANSMISSIONS
-    if waiting_for is not Step.LARGE_METADATA or not repeated:
+    if waiting_for is not Step.LARGE_REQUEST or not repeated:
         return None
     because = (
         f"{target} answers small requests, but packets with {sent.mss} bytes of data are lost on the way: "

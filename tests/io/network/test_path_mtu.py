@@ -19,7 +19,7 @@ TARGET = Target(ip="192.0.2.1", port=9092)
 )
 def test_only_packets_that_nobody_acknowledges_prove_it(retransmissions: int, unacknowledged: int, lost: bool) -> None:
     sent = Sent(retransmissions=retransmissions, mss=1460, unacknowledged=unacknowledged)
-    found = judged_path(Step.LARGE_METADATA, sent, TARGET)
+    found = judged_path(Step.LARGE_REQUEST, sent, TARGET)
     assert (found is not None) is lost
     if found is not None:
         assert (found.reason, found.mechanism) == (Reason.TIMEOUT, Mechanism.PATH_MTU)
