@@ -166,7 +166,7 @@ def _analyzed(
     from netdiag.io.spark.analysis import Wanted, analysed
     from netdiag.io.spark.extraction import extract_here, opened
     from netdiag.io.spark.session import is_local, signals_deferred, spark_session
-    from netdiag.traffic.folds.selection import Selection
+    from netdiag.traffic.folds import Selection
 
     large = bool(elsewhere)
     folds = not options.topics and not options.charts

@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from netdiag.traffic.arrow import schema_of
-from netdiag.traffic.folds.merged import mapped
+from netdiag.traffic.folds import mapped
 from netdiag.traffic.tables import table
 
 EXCHANGE_COLUMNS = (

@@ -217,9 +217,9 @@ FAULTS = (
         'F.when(nothing, F.lit(0.0)).otherwise(_age("_stamp"))',
         'F.when(nothing, F.lit(None)).otherwise(_age("_stamp"))',
     ),
-    _fault("netdiag/traffic/folds", 'lengths, words, ":")', 'words, words, ":")'),
+    _fault("netdiag/traffic", 'lengths, words, ":")', 'words, words, ":")'),
     _fault(
-        "netdiag/traffic/insights",
+        "netdiag/traffic",
         'F.regexp_replace(F.regexp_replace(address, r":\\d*$", ""), r"[\\[\\]]", "")',
         'F.regexp_replace(address, r":\\d*$", "")',
     ),

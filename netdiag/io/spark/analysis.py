@@ -31,10 +31,9 @@ from netdiag.traffic.aggregates.topics import topic_names, with_named_topics, wi
 from netdiag.traffic.analysis import Analysis, Answer, Buckets, Charts, buckets
 from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.facts import WireView
-from netdiag.traffic.folds.all_folds import ALL as FOLDS
-from netdiag.traffic.folds.selection import Selection
-from netdiag.traffic.insights.all_insights import ALL, Insight
-from netdiag.traffic.insights.shape import Tables
+from netdiag.traffic.folds import ALL as FOLDS
+from netdiag.traffic.folds import Selection
+from netdiag.traffic.insights import ALL, Insight, Tables
 from netdiag.traffic.tables import NAMES, TOGETHER, aggregate
 from netdiag.values import dataclass
 

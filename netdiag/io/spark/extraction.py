@@ -30,8 +30,7 @@ from netdiag.io.spark.small_tables import frame_of, may_name, may_relay
 from netdiag.traffic.aggregates.expressions import struct_of_arrow
 from netdiag.traffic.analysis import Seen
 from netdiag.traffic.arrow import BATCH, schema_of
-from netdiag.traffic.folds.all_folds import PIECES
-from netdiag.traffic.folds.selection import Selection
+from netdiag.traffic.folds import PIECES, Selection
 from netdiag.traffic.tables import NAMES, TOGETHER, table
 from netdiag.values import dataclass
 

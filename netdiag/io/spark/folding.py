@@ -14,9 +14,7 @@ from netdiag.io.spark.extraction import FOLDS
 from netdiag.io.spark.small_tables import MOST, frame_of, made_at_once
 from netdiag.traffic.aggregates.expressions import struct_of_arrow
 from netdiag.traffic.arrow import schema_of
-from netdiag.traffic.folds.all_folds import ALL, ENDS, whole
-from netdiag.traffic.folds.merged import without_beside
-from netdiag.traffic.folds.selection import Selection, told_names
+from netdiag.traffic.folds import ALL, ENDS, Selection, told_names, whole, without_beside
 from netdiag.traffic.tables import table
 
 # So many rows are merged here, in about 2 s and 400 MB; more of them are as good for Spark as they are.

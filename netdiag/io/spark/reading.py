@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from netdiag.io.files.captures import capture_files
 from netdiag.traffic import native
-from netdiag.traffic.folds.selection import Selection
+from netdiag.traffic.folds import Selection
 from netdiag.traffic.latencies import EXCHANGE_COLUMNS, latencies
 from netdiag.traffic.native import ReadOptions
 from netdiag.values import dataclass

@@ -22,7 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from netdiag.traffic.aggregates.connections import OPENED_WITHIN_US
 from netdiag.traffic.arrow import schema_of
-from netdiag.traffic.folds.selection import Selection
+from netdiag.traffic.folds import Selection
 from netdiag.traffic.tables import NAMES, TOGETHER, table
 
 # Spark plans one question while it runs another.

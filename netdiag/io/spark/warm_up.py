@@ -22,7 +22,7 @@ from netdiag.io.spark.extraction import extract_here, opened
 from netdiag.io.spark.reading import Reading
 from netdiag.io.spark.session import spark_session
 from netdiag.kafka import protocol as wire
-from netdiag.traffic.folds.selection import Selection
+from netdiag.traffic.folds import Selection
 from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import NAMES, TOGETHER
 from netdiag.values import dataclass

@@ -25,7 +25,7 @@ from pyspark.sql.types import (
 )
 
 from netdiag.kafka.error_codes import error_codes
-from netdiag.traffic.folds.merged import TIMES, UNTIL
+from netdiag.traffic.folds import TIMES, UNTIL
 from netdiag.traffic.tables import Kind, Table
 
 # What pairs a row of another table with its exchange: a correlation id may come back on a long connection.

@@ -18,7 +18,7 @@ from netdiag.traffic.aggregates.expressions import (
 )
 from netdiag.traffic.aggregates.over_time import placed
 from netdiag.traffic.analysis import Buckets
-from netdiag.traffic.folds.merged import LOG_END
+from netdiag.traffic.folds import LOG_END
 from netdiag.traffic.tables import aggregate
 
 OFFSET_COMMIT, OFFSET_FETCH, TXN_OFFSET_COMMIT = 8, 9, 28

@@ -19,7 +19,7 @@ from netdiag.traffic.aggregates.expressions import (
     total,
     weighed,
 )
-from netdiag.traffic.folds.merged import TIMES
+from netdiag.traffic.folds import TIMES
 from netdiag.traffic.tables import aggregate
 
 

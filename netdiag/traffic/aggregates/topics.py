@@ -20,7 +20,7 @@ from netdiag.traffic.aggregates.expressions import (
     total,
     weighed,
 )
-from netdiag.traffic.folds.merged import (
+from netdiag.traffic.folds import (
     ACKS,
     ALL_BYTES,
     ALL_RECORDS,

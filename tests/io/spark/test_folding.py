@@ -17,8 +17,7 @@ from netdiag.io.spark.reading import Reading
 from netdiag.io.spark.small_tables import frame_of
 from netdiag.kafka import protocol as wire
 from netdiag.traffic.aggregates.expressions import three_digits, weighed
-from netdiag.traffic.folds.all_folds import ALL
-from netdiag.traffic.folds.selection import Selection
+from netdiag.traffic.folds import ALL, Selection
 from netdiag.traffic.native import NO_NAMES, AddressNames, ReadOptions, read
 from netdiag.traffic.tables import NAMES, TOGETHER
 from tests.figures import Report

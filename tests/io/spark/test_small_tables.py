@@ -20,7 +20,7 @@ from netdiag.io.spark.small_tables import (
     small_tables,
 )
 from netdiag.traffic.arrow import schema_of
-from netdiag.traffic.folds.selection import Selection
+from netdiag.traffic.folds import Selection
 from netdiag.traffic.tables import NAMES, TOGETHER, table
 from tests.traffic.aggregates.frames import frame
 from tests.traffic.folds.anything import anything

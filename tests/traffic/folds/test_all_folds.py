@@ -7,9 +7,8 @@ import pyarrow as pa
 import pytest
 
 from netdiag.traffic.aggregates.questions import QUESTIONS
-from netdiag.traffic.folds.all_folds import ALL, ENDS, PIECES, whole
-from netdiag.traffic.folds.merged import KEY, MOST_RESENT, RESENT, roles
-from netdiag.traffic.insights.all_insights import ALL as INSIGHTS
+from netdiag.traffic.folds import ALL, ENDS, KEY, MOST_RESENT, PIECES, RESENT, roles, whole
+from netdiag.traffic.insights import ALL as INSIGHTS
 from netdiag.traffic.native import ReadOptions, read
 from netdiag.traffic.tables import table
 from tests.traffic.folds.by_chance import capture_by_chance

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from netdiag.traffic.folds.lags import stamps, waiting
+from netdiag.traffic.folds import stamps, waiting
 
 PLACES = ("topic", "partition", "_base", "_last", "_first_stamp", "_last_stamp")
 COMMIT, TOLD = 8, 9

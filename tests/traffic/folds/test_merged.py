@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from netdiag.traffic.aggregates.expressions import host
-from netdiag.traffic.folds.merged import (
+from netdiag.traffic.folds import (
     FIRST,
     GREATEST,
     KEY,

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from netdiag.traffic.folds.selection import Selection, told_names
+from netdiag.traffic.folds import Selection, told_names
 from tests.traffic.folds.anything import anything
 
 NAMES = {"I": "orders"}

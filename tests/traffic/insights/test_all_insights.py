@@ -4,8 +4,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from netdiag.traffic.facts import WireView
-from netdiag.traffic.insights.all_insights import ALL, insights
-from netdiag.traffic.insights.shape import schema_of
+from netdiag.traffic.insights import ALL, insights, schema_of
 from tests.traffic.insights.literal import tables
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from netdiag.traffic.insights import contacts
+from netdiag.traffic import insights
 from tests.traffic.insights.literal import answers, seconds, tables
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ def test_what_a_client_is_told_of_whom_it_needs(spark: "SparkSession") -> None:
     one = {"connection": 1, "correlation_id": 7}
     endpoint = {**ENDS, **one, "api_key": 3, "node_id": 1, "host": "kafka", "port": 29092, "cluster_id": "c"}
     found = answers(
-        contacts.told(
+        insights.told(
             tables(
                 spark,
                 connections=[{**ENDS, "connection": 1}],
@@ -53,7 +53,7 @@ def test_connections_by_how_they_opened_and_what_became_of_them(spark: "SparkSes
         {**ENDS, "connection": 5, "protocol": "tls", "ending": "fin", "broker_bytes": 7},
     ]
     found = {
-        (row["opening"], row["protocol"]): row for row in answers(contacts.attempts(tables(spark, connections=rows)))
+        (row["opening"], row["protocol"]): row for row in answers(insights.attempts(tables(spark, connections=rows)))
     }
     kafka, tls = found["complete", "kafka"], found["complete", "tls"]
     assert (kafka["times"], kafka["open"], tls["open"]) == (2, 2, 0)
@@ -70,7 +70,7 @@ def test_names_by_client_and_result(spark: "SparkSession") -> None:
         {**row, "time": 3, "result": "NOERROR", "addresses": ["10.0.0.2"]},
         {**row, "time": 3, "result": "NOERROR", "type": "TXT"},
     ]
-    found = {row["result"]: row for row in answers(contacts.asked(tables(spark, names=rows)))}
+    found = {row["result"]: row for row in answers(insights.asked(tables(spark, names=rows)))}
     assert (found["NXDOMAIN"]["times"], found["NOERROR"]["times"]) == (2, 1)
     assert found["NOERROR"]["addresses"] == ["10.0.0.2"]
 
@@ -85,13 +85,13 @@ def test_cluster_ids_by_broker_and_the_whole_capture(spark: "SparkSession") -> N
         ],
         endpoints=[{**told, "time": 1, "cluster_id": "a"}, {**told, "time": 2}],
     )
-    (cluster,) = answers(contacts.clusters(held))
+    (cluster,) = answers(insights.clusters(held))
     assert (cluster["broker"], cluster["cluster_id"], cluster["times"]) == (BROKER, "a", 1)
-    (whole,) = answers(contacts.coverage(held))
+    (whole,) = answers(insights.coverage(held))
     assert (seconds(whole["time"]), seconds(whole["last"])) == (1.0, 9.0)
     assert (whole["connections"], whole["unseen"], whole["bytes"], whole["lost_bytes"]) == (2, 1, 400, 2)
 
 
 def test_an_empty_capture_has_one_row_of_nothing(spark: "SparkSession") -> None:
-    (whole,) = answers(contacts.coverage(tables(spark)))
+    (whole,) = answers(insights.coverage(tables(spark)))
     assert set(whole.values()) == {0}

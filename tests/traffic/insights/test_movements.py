@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from netdiag.traffic.insights import movements
+from netdiag.traffic import insights
 from tests.traffic.insights.literal import answers, seconds, tables
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def test_steps_of_restless_groups_only(spark: "SparkSession") -> None:
         return [*rows, {**beat, "time": 1.5}, {**beat, "time": 1.8}]
 
     held = tables(spark, connections=[ENDS], group_events=joins("busy", 4) + joins("calm", 3))
-    found = answers(movements.group_steps(held))
+    found = answers(insights.group_steps(held))
     assert {row["group"] for row in found} == {"busy"}
     assert [row["generation"] for row in found if row["api_key"] == 11] == [1, 2, 3, 4]
     (beat,) = [row for row in found if row["api_key"] == 12]
@@ -35,7 +35,7 @@ def test_coordinators_move_by_client_and_key(spark: "SparkSession") -> None:
         for at, node in enumerate((1, 2, 2, 1, 2))
     ]
     rows.append({**rows[0], "coordinator_key": "still"})
-    (found,) = answers(movements.moves(tables(spark, connections=[ENDS], endpoints=rows)))
+    (found,) = answers(insights.moves(tables(spark, connections=[ENDS], endpoints=rows)))
     assert (found["kind"], found["key"], found["times"], found["returns"]) == ("coordinator", "g", 3, 2)
     assert found["nodes"] == [1, 2]
 
@@ -53,6 +53,6 @@ def test_leaders_move_by_their_epochs_and_not_by_old_news(spark: "SparkSession")
 
     rows = [leader(1, 1, 0), leader(2, 2, 1), leader(3, 1, 0), leader(4, 2, 1), leader(5, -1, 2), leader(6, 1, 3)]
     rows += [leader(1, 5, -1, 1), leader(2, 6, -1, 1)]
-    (found,) = answers(movements.moves(tables(spark, connections=[ENDS], leaders=rows)))
+    (found,) = answers(insights.moves(tables(spark, connections=[ENDS], leaders=rows)))
     assert (found["kind"], found["key"], found["times"], found["returns"]) == ("leader", "t-0", 2, 1)
     assert (found["client_id"], seconds(found["time"]), seconds(found["last"])) == ("app", 2.0, 6.0)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from netdiag.traffic.insights import requests
+from netdiag.traffic import insights
 from tests.traffic.insights.literal import answers, tables
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def test_requests_by_api_with_the_busiest_ten_seconds(spark: "SparkSession") -> 
         {**ENDS, "api_key": 3, "api_version": 1 + (at > 50), "time": at, "throttle_ms": at} for at in (0, 1, 2, 11, 60)
     ]
     rows += [{**ENDS, "api_key": 1, "time": 1, "replica_id": 2}, {**ENDS, "time": 1, "outcome": "no-request"}]
-    (found,) = answers(requests.calls(tables(spark, exchanges=rows)))
+    (found,) = answers(insights.calls(tables(spark, exchanges=rows)))
     assert (found["api_key"], found["times"], found["busiest"]) == (3, 5, 3)
     assert (found["lowest"], found["highest"]) == (1, 2)
     assert (found["throttled"], found["throttle_ms"], found["longest_throttle_ms"]) == (4, 74, 60)
@@ -45,7 +45,7 @@ def test_errors_of_answers_partitions_and_topics(spark: "SparkSession") -> None:
             {"connection": 1, "correlation_id": 2, "topic": "t", "partition": 0, "error_code": 0, "time": 2},
         ],
     )
-    found = {(row["api_key"], row["error_code"]): row for row in answers(requests.errors(held))}
+    found = {(row["api_key"], row["error_code"]): row for row in answers(insights.errors(held))}
     assert set(found) == {(36, 58), (0, 6), (3, 3)}
     assert (found[36, 58]["calls"], found[36, 58]["mechanism"]) == (2, "PLAIN")
     produced = found[0, 6]
@@ -66,7 +66,7 @@ def test_refused_sizes(spark: "SparkSession") -> None:
             {**ENDS, "api_key": 0, "request_bytes": 200_000_000, "topics": ["answered"]},
         ],
     )
-    found = {row["topic"]: (row["error_code"], row["largest"]) for row in answers(requests.oversized(held))}
+    found = {row["topic"]: (row["error_code"], row["largest"]) for row in answers(insights.oversized(held))}
     assert found == {"t": (10, 2_000_000), "u": (0, 200_000_000)}
 
 
@@ -87,7 +87,7 @@ def test_silences_that_connections_ended_after(spark: "SparkSession") -> None:
         + [{**ENDS, "connection": 2, "time": 400, "outcome": "unanswered", "api_key": 3}]
         + [{**ENDS, "connection": 5, "time": 400, "outcome": "unanswered", "api_key": 3}],
     )
-    found = {row["used"]: row for row in answers(requests.idle(held))}
+    found = {row["used"]: row for row in answers(insights.idle(held))}
     assert (found[False]["times"], found[False]["idle_ms"], found[False]["ending"]) == (1, 600_000, "fin")
     assert (found[True]["times"], found[True]["idle_ms"], found[True]["ending"]) == (1, 300_000, "reset-by-broker")
 
@@ -116,7 +116,7 @@ def test_batches_by_client_and_topic_and_those_sent_again(spark: "SparkSession")
             {**batch, "api_key": 1},
         ],
     )
-    (found,) = answers(requests.producing(held))
+    (found,) = answers(insights.producing(held))
     assert (found["times"], found["records"], found["bytes"], found["replicas"]) == (6, 12, 600, 3)
     assert (found["plain"], found["plain_bytes"], found["plain_records"]) == (2, 200, 4)
     assert (found["resent"], found["most_resent"]) == (2, 3)
@@ -129,7 +129,7 @@ def test_acks_by_topic(spark: "SparkSession") -> None:
     ]
     found = {
         (row["topic"], row["acks"]): (row["times"], row["replicas"], row["packet"])
-        for row in answers(requests.acks(tables(spark, exchanges=rows, leaders=LEADERS)))
+        for row in answers(insights.acks(tables(spark, exchanges=rows, leaders=LEADERS)))
     }
     assert found == {("t", 1): (2, 3, 4), ("t", -1): (1, 3, 4), ("u", 1): (2, None, 4), ("u", -1): (1, None, 4)}
 
@@ -149,6 +149,6 @@ def test_the_busiest_partition_and_who_fills_it(spark: "SparkSession") -> None:
             {**row, "connection": 2, "partition": 0, "record_bytes": 900, "topic": "unknown"},
         ],
     )
-    (found,) = answers(requests.skews(held))
+    (found,) = answers(insights.skews(held))
     assert (found["topic"], found["partition"], found["partitions"], found["batches"]) == ("t", 2, 4, 2)
     assert (found["bytes"], found["all_bytes"], found["client_id"]) == (90, 100, "heavy")

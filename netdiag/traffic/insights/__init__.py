@@ -1,1 +1,0 @@
-"""Questions to the tables whose small answers wire rules judge."""
