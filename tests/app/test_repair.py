@@ -181,7 +181,7 @@ def test_files_outside_of_the_project_are_left_alone(folder: Path) -> None:
     (folder / "kafka.env").write_text("KAFKA_LISTENERS=EXTERNAL://1.2.3.4:9092\n", encoding="utf-8")
     result, heard = fixed(files=("project",))
     assert [finding.rule for finding in result.report.findings] == ["listener-bound-to-foreign-address"]
-    assert any("lies outside of the project" in notice for notice in heard.notices)
+    assert any("is outside of the project" in notice for notice in heard.notices)
     assert "1.2.3.4" in (folder / "kafka.env").read_text(encoding="utf-8")
 
 
@@ -190,7 +190,7 @@ def test_a_link_out_of_the_project_is_not_followed(folder: Path) -> None:
     (folder / "project").mkdir()
     (folder / "project" / "compose.yml").symlink_to(elsewhere.resolve())
     _, heard = fixed(files=("project",))
-    assert any("lies outside of the project" in notice for notice in heard.notices)
+    assert any("is outside of the project" in notice for notice in heard.notices)
     assert elsewhere.read_text(encoding="utf-8") == BROKEN
     assert (folder / "project" / "compose.yml").is_symlink()
 

@@ -19,7 +19,7 @@ BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.b
 OF_SPARK = ("pyspark", "py4j", "pyarrow", "pandas", "numpy")
 # What is run of them: the tests of each module that imports a library, and of the commands those files that hold the
 # surface which typer makes. What netdiag says further is decided where no library is.
-COMMANDS = ("check_listeners", "command", "console", "exit_status", "main", "outputs")
+COMMANDS = ("check_listeners", "console", "exit_status", "main", "outputs")
 USERS = {
     "compose/yaml_tree.py": ("tests/compose/test_yaml_tree.py",),
     "io/engine/docker_sdk.py": ("tests/io/engine/test_docker_sdk.py", "tests/io/engine/test_live_deployment.py"),

@@ -202,10 +202,13 @@ def _running(
                 f"Spark does not start: {reason_of(error)}{_last(log)}", hint="check --master and the Java runtime"
             ) from error
         ends_at_once = at_once and not _logs_events(session)
+        done = False
         try:
             yield session
+            done = True
         finally:
-            if ends_at_once:
+            # After an error or an interruption, other threads may still wait for Java.
+            if ends_at_once and done:
                 _forget(session, gateway)
             else:
                 with suppress(Exception):

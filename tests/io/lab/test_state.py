@@ -245,7 +245,7 @@ def test_a_name_that_somebody_has_is_not_taken(name: str) -> None:
     ip("netns", "add", name)
     inode = os.stat(f"{FOLDER}/{name}").st_ino
     fresh = fresh_namespace(MARK)
-    with pytest.raises(InputError, match="none of this lab's"):
+    with pytest.raises(InputError, match="which this lab did not create"):
         name_it(fresh, name, MARK)
     fresh.close()
     assert os.stat(f"{FOLDER}/{name}").st_ino == inode

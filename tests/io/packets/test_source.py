@@ -139,7 +139,7 @@ def test_without_its_links_a_source_is_over(pair: Pair) -> None:
     assert made.failure() is None
     ip("-n", pair.near, "link", "delete", "brief")
     assert made.notes() == [f"{pair.near}:brief is gone"]
-    assert "no interface is left" in str(made.failure())
+    assert "its last interface is gone" in str(made.failure())
     made.close()
     with pytest.raises(InputError, match="has no interface 'nope'"):
         source(place, ("nope",), [])
