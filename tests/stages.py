@@ -63,7 +63,7 @@ LABS = labs(_memory(), os.cpu_count() or 1)
 PROCESSES = min(4, os.cpu_count() or 1)
 PYTEST = ("pytest", "-q", "--durations=40", "--durations-min=3")
 # What only compiles leaves the processors to those whose time is told.
-NICE = ("nice", "-n", "10")
+NICE = ("nice", "-n", "5")
 LINT: Lane = (
     Stage(
         name="lint",
