@@ -210,8 +210,6 @@ class Conversation:
                 self._take_sasl_mechanisms(response)
             case Step.METADATA:
                 self._take_metadata(response)
-            case Step.LARGE_REQUEST:
-                self._go_on()
             case Step.DESCRIBE_CLUSTER:
                 self._take_cluster(response)
             case Step.IDENTITY:

@@ -12,6 +12,7 @@ of them. Releases before the table are told by the newest Fetch that they offer,
 import re
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from netdiag.kafka.error_codes import INVALID_REQUEST, NONE, error_name
@@ -23,6 +24,7 @@ from netdiag.kafka.protocol import (
     api_keys,
     api_name,
     decode_response,
+    encode_request,
     layout,
     release_versions,
     releases,
@@ -67,7 +69,6 @@ class Step(StrEnum):
     METADATA = "Metadata"
     DESCRIBE_CLUSTER = "DescribeCluster"
     IDENTITY = "DescribeConfigs"
-    LARGE_REQUEST = "ApiVersions of 20 kB"
 
 
 EVERYTHING = frozenset({Step.API_VERSIONS, Step.METADATA, Step.DESCRIBE_CLUSTER, Step.IDENTITY})
@@ -196,11 +197,7 @@ API_KEYS = {
     Step.METADATA: 3,
     Step.DESCRIBE_CLUSTER: 60,
     Step.IDENTITY: 32,
-    Step.LARGE_REQUEST: 18,
 }
-# What makes LARGE_REQUEST larger than two packets of 9,000 bytes: a tagged field that nobody knows, which receivers
-# ignore (KIP-482), so that a broker neither looks anything up nor asks its authorizer.
-_UNKNOWN_TAG = (9999, bytes(20_000))
 SETTINGS = (
     "node.id",
     "broker.id",
@@ -237,13 +234,11 @@ def question(
 
     With `topics`, Metadata is asked for all topics, otherwise for none.
     """
-    client: dict[str, object] = {
-        "client_software_name": CLIENT_SOFTWARE,
-        "client_software_version": re.sub(r"[^A-Za-z0-9]+", ".", client_version).strip(".") or "0",
-    }
     bodies: dict[Step, dict[str, object]] = {
-        Step.API_VERSIONS: client,
-        Step.LARGE_REQUEST: {**client, UNKNOWN_TAGS: (_UNKNOWN_TAG,)},
+        Step.API_VERSIONS: {
+            "client_software_name": CLIENT_SOFTWARE,
+            "client_software_version": re.sub(r"[^A-Za-z0-9]+", ".", client_version).strip(".") or "0",
+        },
         Step.SASL_HANDSHAKE: {"mechanism": ""},
         Step.METADATA: {"topics": None if topics else (), "allow_auto_topic_creation": False},
         Step.DESCRIBE_CLUSTER: {},
@@ -257,9 +252,23 @@ def question(
             )
         },
     }
-    shape = layout(API_KEYS[step], api_version, Direction.REQUEST)
-    present = {field.name for field in shape.fields} | ({UNKNOWN_TAGS} if shape.flexible else set())
+    present = {field.name for field in layout(API_KEYS[step], api_version, Direction.REQUEST).fields}
     return {name: value for name, value in bodies[step].items() if name in present}
+
+
+@cache
+def large_request() -> bytes:
+    """ApiVersions, size included, larger than two packets of 9,000 bytes.
+
+    What makes it large is a tagged field that nobody knows, which receivers ignore (KIP-482): a broker neither looks
+    anything up nor asks its authorizer.
+    """
+    body = {
+        "client_software_name": CLIENT_SOFTWARE,
+        "client_software_version": "0",
+        UNKNOWN_TAGS: ((9999, bytes(20_000)),),
+    }
+    return encode_request(API_KEYS[Step.API_VERSIONS], 3, 1, CLIENT_SOFTWARE, body)
 
 
 def first_version() -> int:
@@ -271,12 +280,9 @@ def first_version() -> int:
 
 
 def common_version(offered: tuple[ApiVersion, ...], step: Step) -> int | None:
-    """The newest version that both sides speak.
-
-    Not Metadata 0: there, no topics means all topics. ApiVersions has tagged fields from version 3 on.
-    """
+    """The newest version that both sides speak. Not Metadata 0: there, no topics means all topics."""
     ours = stable_versions(API_KEYS[step])
-    least = {Step.METADATA: 1, Step.LARGE_REQUEST: 3}.get(step, ours[0])
+    least = 1 if step is Step.METADATA else ours[0]
     for api in offered:
         if api.api_key == API_KEYS[step]:
             version = min(api.max_version, ours[-1])

@@ -33,8 +33,6 @@ from netdiag.kafka.questions import (
     Outcome,
     Setting,
     Step,
-    common_version,
-    question,
 )
 from tests.each import each
 from tests.kafka.broker_answers import (
@@ -179,16 +177,6 @@ def test_an_answer_about_4000_partitions_is_read() -> None:
         ),
     )
     assert answered(events).leaderless == ("wide",)
-
-
-def test_a_request_larger_than_a_packet_is_one_that_brokers_need_not_look_into() -> None:
-    asked = Conversation(wants={Step.LARGE_REQUEST})
-    versions = Asks(api_key=18, api_version=4)
-    answered(play(asked, (versions, Answers(body=KAFKA_4), versions, Answers(body=KAFKA_4))))
-    body = question(Step.LARGE_REQUEST, 3, client_version="1", node_id=0)
-    assert len(wire.encode_request(18, 3, 1, "netdiag", body)) > 2 * 9000
-    only_2 = (ApiVersion(api_key=18, min_version=0, max_version=2),)
-    assert common_version(only_2, Step.LARGE_REQUEST) is None
 
 
 def test_a_refusal_may_name_the_version_to_use() -> None:

@@ -10,9 +10,8 @@ import socket
 import struct
 
 from netdiag.deployment.model.verdict import Failed, Mechanism, Reason
-from netdiag.io.network.connection import CHUNK, Target
-from netdiag.kafka.conversation import Conversation
-from netdiag.kafka.questions import Step
+from netdiag.io.network.connection import Target
+from netdiag.kafka.questions import large_request
 from netdiag.values import dataclass
 
 # Two retransmissions come 0.2 and 0.6 seconds after a packet at the earliest.
@@ -34,34 +33,24 @@ class Sent:
 async def lost_large_packets(channel: socket.socket, target: Target, deadline: float) -> Failed | None:
     """Why large requests do not arrive on a connected socket; None where they do, or nothing is certain.
 
-    A broker that is slow does not count: only packets that its kernel does not acknowledge do, while it has
-    acknowledged small ones.
+    A broker that is slow does not count: only packets that its kernel does not acknowledge do. Any answer will do, also
+    that this version is not supported.
     """
-    talk = Conversation(wants={Step.LARGE_REQUEST})
     loop = asyncio.get_running_loop()
     try:
-        async with asyncio.timeout_at(deadline) as limit:
-            await loop.sock_sendall(channel, talk.start())
-            while talk.outcome is None:
-                data = await loop.sock_recv(channel, CHUNK)
-                if not data:
-                    return None
-                talk.receive(data)
-                if reply := talk.bytes_to_send():
-                    if talk.waiting_for is Step.LARGE_REQUEST:
-                        limit.reschedule(min(deadline, loop.time() + _WAIT))
-                    await loop.sock_sendall(channel, reply)
+        async with asyncio.timeout_at(min(deadline, loop.time() + _WAIT)):
+            await loop.sock_sendall(channel, large_request())
+            await loop.sock_recv(channel, 1)
     except TimeoutError:
-        return judged_path(talk.waiting_for, sent_packets(channel), target)
+        return judged_path(sent_packets(channel), target)
     except OSError:
         return None
     return None
 
 
-def judged_path(waiting_for: Step | None, sent: Sent, target: Target) -> Failed | None:
-    """What a conversation in which no answer came says of the path."""
-    repeated = sent.unacknowledged > 0 and sent.retransmissions >= _LEAST_RETRANSMISSIONS
-    if waiting_for is not Step.LARGE_REQUEST or not repeated:
+def judged_path(sent: Sent, target: Target) -> Failed | None:
+    """What a connection says of the path, on which a large request got no answer."""
+    if sent.unacknowledged == 0 or sent.retransmissions < _LEAST_RETRANSMISSIONS:
         return None
     because = (
         f"{target} answers small requests, but packets with {sent.mss} bytes of data are lost on the way: "
