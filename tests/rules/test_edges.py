@@ -102,6 +102,26 @@ def found(text: str) -> dict[str, Severity]:
                 "KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9092\n"
                 "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT"
             ),
+            {"advertised-port-not-published": Severity.WARNING},
+        ),
+        # the same, and the docker host has a listener that it can use
+        (
+            cp(
+                "KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092,SECOND://:9093\n"
+                "KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9092,SECOND://localhost:9093\n"
+                "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT,SECOND:PLAINTEXT",
+                extra='    ports: ["9093:9093"]',
+            ),
+            {"advertised-port-not-published": Severity.NOTE},
+        ),
+        # the same, and the health check uses it
+        (
+            cp(
+                "KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092\n"
+                "KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9092\n"
+                "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT",
+                extra="    healthcheck: {test: kafka-topics --bootstrap-server localhost:9092 --list}",
+            ),
             {"advertised-port-not-published": Severity.NOTE},
         ),
         # a value that only the shell knows

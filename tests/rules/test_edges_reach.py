@@ -338,8 +338,8 @@ MORE = """\
     [
         # EXTERNAL of the first is published, CLIENTS of the second is used by nobody
         ("", "    ports: ['9092:9092']\n", {"listener-sets-differ": WARNING}),
-        ("kafka-2:9095", "    ports: []\n", {"listener-sets-differ": ERROR, "advertised-port-not-published": NOTE}),
-        ("kafka-2:29092", "    ports: []\n", {"advertised-port-not-published": NOTE}),
+        ("kafka-2:9095", "    ports: []\n", {"listener-sets-differ": ERROR, "advertised-port-not-published": WARNING}),
+        ("kafka-2:29092", "    ports: []\n", {"advertised-port-not-published": WARNING}),
     ],
 )
 def test_listeners_that_not_every_broker_has(client: str, ports: str, expected: dict[str, Severity]) -> None:

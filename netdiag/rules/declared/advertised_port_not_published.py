@@ -32,16 +32,18 @@ Sources: compose-spec, ports; a container port that is not published is not reac
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import clients_entering
+from netdiag.deployment.clients import accepting_listener, attempts, clients_entering, health_check_attempts
 from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode
 from netdiag.deployment.prediction.listener_access import (
     has_relay_on_host,
+    is_host_address,
     is_likely_other_port,
     listener_of,
     other_brokers,
     published_for,
     sends_all_to_loopback,
 )
+from netdiag.deployment.prediction.client_namespace import network_owner
 from netdiag.deployment.prediction.sockets import Reach, binding
 from netdiag.deployment.repairs import publish
 from netdiag.findings import Edit, Finding, Related, Severity
@@ -54,9 +56,9 @@ SEVERITY = Severity.ERROR
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every host-facing advertised endpoint without a published port.
 
-    A warning where the broker publishes ports, though none for clients. A note where it publishes none, and so may
-    serve only its own networks. Nothing where a broker that is alone in its cluster uses the listener to reach itself,
-    beside a published one.
+    A warning where the broker publishes no port for clients; a note where only a client in the broker's own network
+    namespace uses the listener then, or where another listener serves the docker host. Nothing where a broker that is
+    alone in its cluster uses the listener to reach itself, beside a published one.
     """
     for broker in deployment.serving:
         if broker.member.mode is not NetworkMode.NETWORKS:
@@ -80,9 +82,12 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 # A listener for containers that advertises localhost: its port is not the problem.
                 continue
             edits = publish(deployment, broker.member, entry.endpoint.port, bound.endpoint.port)
-            severity = SEVERITY if published else Severity.WARNING
+            if _serves_host(deployment, broker) or (not published and _is_used_inside(deployment, broker, bound)):
+                severity = Severity.NOTE
+            else:
+                severity = SEVERITY if published else Severity.WARNING
             if entry.endpoint.listener != own_way:
-                yield _finding(broker, entry, bound, edits, severity if broker.member.published else Severity.NOTE)
+                yield _finding(broker, entry, bound, edits, severity)
 
 
 def _own_way(deployment: Deployment, broker: Broker) -> str | None:
@@ -91,6 +96,32 @@ def _own_way(deployment: Deployment, broker: Broker) -> str | None:
     rest = [entry for entry in broker.config.broker_listeners if entry.endpoint.listener != name]
     alone = not other_brokers(deployment, broker)
     return name if alone and any(published_for(broker, entry) for entry in rest) else None
+
+
+def _serves_host(deployment: Deployment, broker: Broker) -> bool:
+    """Whether a published listener sends clients of the docker host back to its own port."""
+    return any(
+        p.published == entry.endpoint.port
+        for entry in broker.config.advertised_listeners
+        if is_host_address(deployment, entry.endpoint.host)
+        and (bound := listener_of(broker, entry.endpoint.listener)) is not None
+        for p in published_for(broker, bound)
+    )
+
+
+def _is_used_inside(deployment: Deployment, broker: Broker, bound: ListenerEntry) -> bool:
+    """Whether a client or a health check enters through the listener, and so gets back to it at the loopback address.
+
+    A client elsewhere that enters through it is `dependent-bootstrap-external-listener`.
+    """
+    users = (*attempts(deployment), *health_check_attempts(deployment))
+    return any(
+        (end := accepting_listener(deployment, a.vantage, a.address.host, a.address.port)) is not None
+        and end.broker is broker
+        and end.entry == bound
+        and network_owner(deployment, a.member) is network_owner(deployment, broker.member)
+        for a in users
+    )
 
 
 def _is_for_host(deployment: Deployment, host: str) -> bool:
