@@ -124,6 +124,16 @@ def test_a_stopped_broker_keeps_what_it_asked_for() -> None:
     assert broker.member.attachments[0].addresses == ()
 
 
+def test_a_broker_that_could_not_be_started_belongs_to_the_network_of_its_mode() -> None:
+    (broker,) = from_engine([container(state=EXITED, networks=())], NETWORKS).brokers
+    assert [(a.network, a.names[0], a.addresses) for a in broker.member.attachments] == [("p_kafka", "broker-1", ())]
+    for mode in ("host", "none", "gone"):
+        (broker,) = from_engine([container(state=EXITED, networks=(), network_mode=mode)], NETWORKS).brokers
+        assert broker.member.attachments == ()
+    (broker,) = from_engine([container(networks=())], NETWORKS).brokers
+    assert broker.member.attachments == ()
+
+
 @pytest.mark.parametrize(
     ("network_mode", "networks", "mode"),
     [

@@ -39,7 +39,10 @@ def failed(reason: str = "refused", because: str = "nothing listens there") -> V
 
 
 def answered(*endpoints: str, node_id: int = 1, listener: str = "EXTERNAL", because: str = "out of reach") -> Verdict:
-    """A verdict whose first hop is answered; `NODE host:port outcome`, the outcome `ok`, a reason or a node id."""
+    """A verdict whose first hop is answered; `NODE host:port outcome`, the outcome `ok`, a reason or a node id.
+
+    The node's own id stands for a broker of another cluster that has the same.
+    """
     words = {int(text.split()[0]): text.split()[1:] for text in endpoints}
 
     def contact(endpoint: NodeEndpoint) -> Answered | Failed | Unknown:
@@ -49,7 +52,8 @@ def answered(*endpoints: str, node_id: int = 1, listener: str = "EXTERNAL", beca
         if outcome == "unknown":
             return Unknown(because=because)
         if outcome.isdigit():
-            return Answered(node_id=int(outcome), cluster_id="c")
+            cluster = "another" if int(outcome) == endpoint.node_id else "c"
+            return Answered(node_id=int(outcome), cluster_id=cluster)
         return Failed(reason=Reason(outcome), because=because)
 
     nodes = tuple(

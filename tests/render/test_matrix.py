@@ -206,6 +206,11 @@ def test_word(verdict: Verdict, expected: str, colour: Style) -> None:
         ),
         (WRONG, "broker 1 answers on EXTERNAL and advertises localhost:9092: another broker answers, it is broker 2"),
         (
+            answered("1 localhost:9092 1"),
+            "broker 1 answers on EXTERNAL and advertises localhost:9092: another broker answers, it is broker 1 of "
+            "another cluster",
+        ),
+        (
             PARTIAL,
             "broker 1 answers on EXTERNAL and advertises localhost:9091 (broker 1): ok; "
             "localhost:9092 (broker 2): refused, out of reach",

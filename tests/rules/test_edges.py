@@ -164,6 +164,18 @@ def test_repairs_touch_the_defect_and_nothing_else() -> None:
     assert data.decode() == five_brokers(bind="0.0.0.0")
 
 
+def test_why_a_name_is_unmapped_speaks_of_a_map_only_where_one_is_set() -> None:
+    lists = "KAFKA_LISTENERS: A://:1,B://:2\nKAFKA_ADVERTISED_LISTENERS: A://kafka:1,B://kafka:2\n"
+    own = "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: A:PLAINTEXT\nKAFKA_INTER_BROKER_LISTENER_NAME: A"
+    (mapped,) = check_deployment(deployment_of(cp(lists + own)))
+    unmapped = check_deployment(deployment_of(cp(lists + "KAFKA_INTER_BROKER_LISTENER_NAME: A")))
+    assert mapped.why is not None
+    assert "setting it discards Kafka's defaults" in mapped.why
+    assert [one.why for one in unmapped if one.rule == mapped.rule] == [
+        "Kafka's default map holds only the names of security protocols: PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL"
+    ] * 2
+
+
 def test_adding_to_the_map_keeps_the_line() -> None:
     text = cp(
         "KAFKA_LISTENERS: A://:1,B://:2\nKAFKA_ADVERTISED_LISTENERS: A://kafka:1,B://kafka:2\n"

@@ -244,8 +244,14 @@ def _mode(
 
 
 def _attachments(container: Container, networks: Mapping[str, Network]) -> tuple[Attachment, ...]:
-    """The networks in the engine's order: internal ones last, then by name."""
+    """The networks in the engine's order: internal ones last, then by name.
+
+    Engine 29 takes a container that it could not start off its networks; the next start joins that of its network mode.
+    """
     endpoints = [e for e in container.networks if e.network not in NO_NETWORKS]
+    joins = container.network_mode in networks and container.network_mode not in NO_NETWORKS
+    if not endpoints and joins and _state(container.state) is State.STOPPED:
+        endpoints = [_endpoint_at_start(container)]
 
     def order(endpoint: EndpointSettings) -> tuple[bool, str]:
         network = networks.get(endpoint.network)
@@ -259,6 +265,13 @@ def _attachments(container: Container, networks: Mapping[str, Network]) -> tuple
             where=ContainerLocation(container=container.name, part=endpoint.network),
         )
         for endpoint in sorted(endpoints, key=order)
+    )
+
+
+def _endpoint_at_start(container: Container) -> EndpointSettings:
+    aliases = (container.service,) if container.service else ()
+    return EndpointSettings(
+        network=container.network_mode, network_id="", aliases=aliases, ipv4_address="", ipv6_address="", gateway=""
     )
 
 

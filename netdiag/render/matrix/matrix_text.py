@@ -697,8 +697,12 @@ def _endpoint_group(outcome: str, group: Sequence[EndpointOutcome], *, alone: bo
 def _because(outcome: str, group: Sequence[EndpointOutcome]) -> str:
     """The reasons of a group, one of those that differ in numbers only."""
     if outcome == Word.WRONG_BROKER.value:
-        ids = [o.contact.node_id for o in group if isinstance(o.contact, Answered) and o.contact.node_id is not None]
-        return f"it is broker {numbers_text(ids)}" if ids else ""
+        met = [
+            (o, o.contact.node_id) for o in group if isinstance(o.contact, Answered) and o.contact.node_id is not None
+        ]
+        # The right number, and yet another broker: that of another cluster.
+        elsewhere = " of another cluster" if all(o.endpoint.node_id == number for o, number in met) else ""
+        return f"it is broker {numbers_text([number for _, number in met])}{elsewhere}" if met else ""
     reasons = {_DIGITS.sub("#", o.contact.because): o.contact.because for o in reversed(group) if o.contact.because}
     return "; ".join(reversed(reasons.values()))
 

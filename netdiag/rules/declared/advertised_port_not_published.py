@@ -34,6 +34,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.clients import accepting_listener, attempts, clients_entering, health_check_attempts
 from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode
+from netdiag.deployment.prediction.client_namespace import network_owner
 from netdiag.deployment.prediction.listener_access import (
     has_relay_on_host,
     is_host_address,
@@ -43,7 +44,6 @@ from netdiag.deployment.prediction.listener_access import (
     published_for,
     sends_all_to_loopback,
 )
-from netdiag.deployment.prediction.client_namespace import network_owner
 from netdiag.deployment.prediction.sockets import Reach, binding
 from netdiag.deployment.repairs import publish
 from netdiag.findings import Edit, Finding, Related, Severity

@@ -80,7 +80,9 @@ def _finding(broker: Broker, name: str, entry: ListenerEntry) -> Finding:
         message=f'listener "{listener}" of {broker.name} has no security protocol',
         location=broker.place(name, entry.start, entry.end),
         related=related,
-        why="only the names of security protocols have a default, and setting the map discards Kafka's defaults",
+        why="the map names the security protocol of every listener, and setting it discards Kafka's defaults"
+        if given
+        else "Kafka's default map holds only the names of security protocols: PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL",
         hint=f"add {listener}:PLAINTEXT to {_MAP}",
         service=broker.name,
         listener=listener,
