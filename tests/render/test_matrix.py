@@ -198,6 +198,7 @@ def test_word(verdict: Verdict, expected: str, colour: Style) -> None:
     [
         (REFUSED, "refused, nothing listens there"),
         (failed("timeout", ""), "no answer"),
+        (failed("sasl", "listener A of kafka requires SASL_SSL"), "listener A of kafka requires SASL_SSL"),
         (UNKNOWN, "unknown, an external network is in the way"),
         (NO_BROKERS, "broker 1 answers on EXTERNAL, but returns no brokers"),
         (

@@ -114,6 +114,16 @@ def found(text: str) -> dict[str, Severity]:
             ),
             {"advertised-port-not-published": Severity.NOTE},
         ),
+        # the same in a part of a project: the other part may publish the port
+        (
+            cp(
+                "KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092\n"
+                "KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9092\n"
+                "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT",
+                extra="    depends_on: [kdc]",
+            ),
+            {"advertised-port-not-published": Severity.NOTE},
+        ),
         # the same, and the health check uses it
         (
             cp(

@@ -268,8 +268,8 @@ _SPELLED = {
     "wrong-broker": "another broker answers",
     "unknown": "unknown",
 }
-# A client that speaks more than the listener wants.
-_OTHER_PROTOCOL = "the client uses "
+# Reasons that say what the word says: a client that speaks more than the listener wants, or less.
+_SAYS_ALL = ("the client uses ", "listener ")
 _DIGITS = regex(r"\d+")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _GAP = "  "
@@ -654,7 +654,7 @@ def verdict_style(verdict: Verdict) -> Style:
 def verdict_explanation(verdict: Verdict) -> str:
     """Both hops in a sentence or two."""
     match verdict.bootstrap:
-        case Failed(because=because) if because.startswith(_OTHER_PROTOCOL):
+        case Failed(because=because) if because.startswith(_SAYS_ALL):
             return because
         case Failed(reason=reason, because=because):
             return _with_reason(_SPELLED[reason.value], because)

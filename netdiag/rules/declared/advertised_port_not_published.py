@@ -57,8 +57,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every host-facing advertised endpoint without a published port.
 
     A warning where the broker publishes no port for clients; a note where only a client in the broker's own network
-    namespace uses the listener then, or where another listener serves the docker host. Nothing where a broker that is
-    alone in its cluster uses the listener to reach itself, beside a published one.
+    namespace uses the listener then, or another file may publish the port, and where another listener serves the docker
+    host. Nothing where a broker that is alone in its cluster uses the listener to reach itself, beside a published one.
     """
     for broker in deployment.serving:
         if broker.member.mode is not NetworkMode.NETWORKS:
@@ -82,7 +82,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 # A listener for containers that advertises localhost: its port is not the problem.
                 continue
             edits = publish(deployment, broker.member, entry.endpoint.port, bound.endpoint.port)
-            if _serves_host(deployment, broker) or (not published and _is_used_inside(deployment, broker, bound)):
+            may_be_meant = not published and (deployment.missing_services or _is_used_inside(deployment, broker, bound))
+            if may_be_meant or _serves_host(deployment, broker):
                 severity = Severity.NOTE
             else:
                 severity = SEVERITY if published else Severity.WARNING
