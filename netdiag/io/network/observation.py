@@ -89,7 +89,9 @@ def observe(
         shared: list[SeenName] = []
         # Not as the coroutine's result: asyncio.run makes a text of that when it puts the signal handler back.
         looking = _Looking(timeout=timeout, sockets=sockets, client=client, warn_days=warn_days)
-        asyncio.run(_look(places, tuple(dict.fromkeys(addresses)), looking, cells, edges, seen, security, shared))
+        asyncio.run(
+            _look(places, tuple(dict.fromkeys(addresses)), looking, cells, edges, seen, security, shared, notes)
+        )
     reasons = {item.vantage.member: item.because for item in skipped if item.vantage.member}
     mesh = _mesh_of(seen, _inside(places), reasons)
     return Observed(
@@ -142,6 +144,7 @@ async def _look(
     seen: list[Edge],
     security: list[SecuredPort],
     shared: list[SeenName],
+    notes: list[str],
 ) -> None:
     deadline = asyncio.get_running_loop().time() + looking.timeout + _EXTRA
     prober = Prober(
@@ -157,6 +160,8 @@ async def _look(
     cells += [_cell(prober, each, place, address) for each, place in places for address in addresses]
     shared += await _shared_names(prober, places, cells)
     security += _security(await prober.sights(), places)
+    if late := prober.not_in_time():
+        notes.append(late)
 
 
 async def _shared_names(

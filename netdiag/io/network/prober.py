@@ -134,6 +134,18 @@ class Prober:
             return Unknown(because=f"more than {_MOST_SECOND_HOPS} endpoints are advertised, this one was not tried")
         return task.result() if task.done() and not task.cancelled() else _NO_TIME
 
+    def not_in_time(self) -> str | None:
+        """How much of what was to be contacted the time limit left out; None where there was time for everything."""
+        late = sum(
+            task.done() and not task.cancelled() and task.result() is _NO_TIME for task in self._contacts.values()
+        )
+        if late == 0:
+            return None
+        asked = len(self._contacts)
+        return (
+            f"the time limit was reached before {late} of {asked} addresses were tried: a larger --timeout allows more"
+        )
+
     async def asked(self, place: Place, address: Address, ask: Ask) -> Contact:
         """What `ask` makes of a connection to the address, in place of a Kafka conversation; never remembered."""
         contact: Contact | None = None

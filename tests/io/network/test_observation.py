@@ -143,6 +143,20 @@ def test_both_hops_of_an_honest_cluster() -> None:
     assert (one.connections, two.connections) == (1, 2)
 
 
+def test_what_the_time_limit_leaves_out_is_told() -> None:
+    """On a busy machine the limit passes first; less than no time does the same."""
+    one = ScriptedBroker(node_id=1, brokers=[])
+    with serving(one) as port:
+        asked = [Address(host="127.0.0.1", port=port), Address(host="localhost", port=port)]
+        late = observe([docker_host_vantage()], asked, timeout=-1)
+        timely = observe([docker_host_vantage()], asked, timeout=TIMEOUT)
+    assert [str(cell.observed) for cell in late.cells] == ["unknown", "unknown"]
+    assert late.notes == (
+        "the time limit was reached before 2 of 2 addresses were tried: a larger --timeout allows more",
+    )
+    assert timely.notes == ()
+
+
 @hostile_broker
 def test_an_endpoint_that_is_another_broker() -> None:
     one = ScriptedBroker(node_id=1, brokers=[])
