@@ -14,9 +14,9 @@ you?" (see `questions`). With `topics`, it asks Metadata of all topics and nothi
 a cluster of 200,000 partitions gives. `waiting_for` says which answer is due. Whatever the endpoint sends
 ends in an `Answered` or a `Failed`, never in an exception: what an endpoint does wrong is an observation. Once Metadata
 is answered the outcome is `Answered`, and what could not be learned after it is unknown with a reason. Wrong use raises
-`LocalProtocolError`. Memory is bounded by `LARGEST_ANSWER` and `MOST_VALUES` (`LARGEST_TOPICS` and
-`MOST_TOPIC_VALUES`); texts are kept as they came, control
-characters too, but cut to `questions.LONGEST_TEXT` characters.
+`LocalProtocolError`. Memory is bounded by `LARGEST_ANSWER` and `MOST_VALUES` (for topics by `LARGEST_TOPICS` and
+`MOST_TOPIC_VALUES`: 150 MB); texts are kept as they came, control characters too, but cut to `questions.LONGEST_TEXT`
+characters.
 
 `CoordinatorConversation` is driven in the same way. It asks which broker coordinates a consumer group, without creating
 a topic: a broker that is asked by FindCoordinator creates the topic of group offsets if there is none yet. So Metadata
@@ -30,6 +30,7 @@ from netdiag.kafka import questions
 from netdiag.kafka.error_codes import ILLEGAL_SASL_STATE, NONE, UNSUPPORTED_VERSION, error_name
 from netdiag.kafka.other_protocols import OtherProtocol, who_answers, who_answers_frame
 from netdiag.kafka.protocol import (
+    UNKNOWN_TAGS,
     DecodeError,
     Direction,
     FrameError,
@@ -64,7 +65,20 @@ from netdiag.values import dataclass
 LARGEST_ANSWER = 1 << 20
 MOST_VALUES = 50_000
 LARGEST_TOPICS = 1 << 24
-MOST_TOPIC_VALUES = 3_000_000
+MOST_TOPIC_VALUES = 2_100_000
+_OMITTED = frozenset(
+    {
+        "is_internal",
+        "topic_authorized_operations",
+        "partition_index",
+        "leader_epoch",
+        "replica_nodes",
+        "isr_nodes",
+        "offline_replicas",
+        UNKNOWN_TAGS,
+    }
+)
+"""What nobody here reads of topics: it is most of their memory."""
 ORDER = tuple(Step)
 FIRST_CORRELATION_ID = 0x6E64_0001
 """High, so that neither zeros nor small numbers of another protocol pass for the answer."""
@@ -201,8 +215,8 @@ class Conversation:
         if step is Step.API_VERSIONS and frame[4:6] == UNSUPPORTED_VERSION.to_bytes(2, "big"):
             self._versions_unsupported(frame)
             return
-        most = MOST_TOPIC_VALUES if self._topics else MOST_VALUES
-        response = decode_response(frame, questions.API_KEYS[step], self._asked_version, max_values=most)
+        api_key, most = questions.API_KEYS[step], MOST_TOPIC_VALUES if self._topics else MOST_VALUES
+        response = decode_response(frame, api_key, self._asked_version, max_values=most, omitted=_OMITTED)
         match step:
             case Step.API_VERSIONS:
                 self._take_api_versions(response)

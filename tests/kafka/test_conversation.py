@@ -6,15 +6,19 @@ import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netdiag.kafka import conversation as conversations
 from netdiag.kafka import protocol as wire
 from netdiag.kafka.conversation import (
     FIRST_CORRELATION_ID,
     LARGEST_ANSWER,
+    LARGEST_TOPICS,
+    MOST_TOPIC_VALUES,
     Conversation,
     sasl_conversation,
 )
@@ -163,20 +167,47 @@ def test_all_topics_are_asked_for_where_their_leaders_matter() -> None:
     assert answered(events).leaderless == ("abandoned", "half-served")
 
 
-def test_an_answer_about_4000_partitions_is_read() -> None:
-    three = {"replica_nodes": (1, 2, 3), "isr_nodes": (1, 2, 3)}
-    partitions = [{"error_code": 0, "partition_index": n, "leader_id": n and 1, **three} for n in range(4000)]
-    partitions[-1]["leader_id"] = -1
-    events = play(
-        Conversation(topics=True),
-        (
-            Asks(api_key=18, api_version=4),
-            Answers(body=KAFKA_4),
-            Asks(api_key=3, api_version=13),
-            Answers(body={**METADATA, "topics": [{"error_code": 0, "name": "wide", "partitions": partitions}]}),
-        ),
-    )
-    assert answered(events).leaderless == ("wide",)
+def _partitions(count: int, **fields: object) -> list[dict[str, object]]:
+    return [{"error_code": 0, "partition_index": n, "leader_id": 1000 + n, **fields} for n in range(count)]
+
+
+def _topics(count: int, **fields: object) -> list[dict[str, object]]:
+    return [{"error_code": 0, "name": f"topic-{n}", "topic_id": UUID(int=n), **fields} for n in range(count)]
+
+
+UNKNOWN = wire.UNKNOWN_TAGS
+SHARE = 400
+"""The answers below are so much smaller than those that the limits are for, and so are their limits."""
+REPLICAS = {"replica_nodes": tuple(range(1000, 1003)), "isr_nodes": tuple(range(1000, 1003))}
+
+
+@each(
+    ("topics", "is_read"),
+    [
+        pytest.param(_topics(1, partitions=_partitions(500, **REPLICAS)), True, id="one topic"),
+        pytest.param(_topics(500, partitions=_partitions(1, **REPLICAS)), True, id="a topic for each partition"),
+        pytest.param(_topics(1, partitions=_partitions(1600)), False, id="without replicas"),
+        pytest.param(_topics(1100), False, id="without partitions"),
+        pytest.param(_topics(1, **{UNKNOWN: [(n, b"x") for n in range(90, 6000)]}), False, id="unknown tags"),
+        pytest.param(_topics(800, **{UNKNOWN: [(99, b"x")]}), False, id="an unknown tag for each topic"),
+        pytest.param(_topics(1, partitions=_partitions(1, replica_nodes=range(7000))), False, id="replicas"),
+    ],
+)
+def test_an_answer_about_200_000_partitions_is_read_and_none_costs_more_than_150_mb(
+    topics: list[dict[str, object]], is_read: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversations, "MOST_TOPIC_VALUES", MOST_TOPIC_VALUES // SHARE)
+    monkeypatch.setattr(conversations, "LARGEST_TOPICS", LARGEST_TOPICS // SHARE)
+    answer = wire.encode_response(3, 13, FIRST_CORRELATION_ID + 1, {**METADATA, "topics": topics})
+    conversation = Conversation(topics=True)
+    asked = (Asks(api_key=18, api_version=4), Answers(body=KAFKA_4), Asks(api_key=3, api_version=13))
+    tracemalloc.start()
+    play(conversation, (*asked, Sends(data=answer)))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(answer) < LARGEST_TOPICS // SHARE
+    assert isinstance(conversation.outcome, Answered) == is_read, conversation.outcome
+    assert peak < 150_000_000 // SHARE
 
 
 def test_a_refusal_may_name_the_version_to_use() -> None:

@@ -8,12 +8,12 @@ from typing import Any
 from py4j.java_gateway import JavaClass, JavaMember, JVMView
 
 
-def keep_names(gateway: Any) -> None:
+def keep_found_names(gateway: Any) -> None:
     """Have a gateway ask for each name once."""
     gateway.jvm.__class__ = _Names
 
 
-def forget_nothing(gateway: Any) -> None:
+def keep_objects(gateway: Any) -> None:
     """Have Java keep what it has handed to Python until it ends, for a session that ends soon: a word less for each."""
     gateway._gateway_client.gateway_property.enable_memory_management = False
 

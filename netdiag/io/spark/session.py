@@ -36,7 +36,7 @@ from pyspark.sql import SparkSession, SQLContext
 from netdiag.errors import NetdiagError
 from netdiag.io.java import java_home
 from netdiag.io.spark import class_archive
-from netdiag.io.spark.java_names import forget_nothing, keep_names
+from netdiag.io.spark.java_names import keep_found_names, keep_objects
 from netdiag.traffic import native
 
 ENGINE = "netdiag_native.zip"
@@ -46,7 +46,7 @@ _LEFT_BEHIND = frozenset({"data", "__pycache__"})
 LOCAL = "local[*]"
 _LOOPBACK = "127.0.0.1"
 _JAVA = "spark.driver.extraJavaOptions"
-_LEAVING = 20.0
+_STOP_TIMEOUT = 20.0
 _SHOWN = 3
 # Half the start of a session is Java compiling its own code; a short life is better off with the quick compiler.
 _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -128,7 +128,7 @@ def spark_session(
     fixed_heap: bool = False,
     settings: Mapping[str, str] | None = None,
     classes: Sequence[str] | None = None,
-    leaving: float = _LEAVING,
+    stop_timeout: float = _STOP_TIMEOUT,
 ) -> Iterator[SparkSession]:
     """A session that is stopped at the end of the block, with its Java process and everything it put on disk.
 
@@ -136,7 +136,7 @@ def spark_session(
     time to compile what runs long. `small`: questions to a few thousand rows; Spark writes no code of its own then.
     `fixed_heap`: a Java of this machine takes all of its memory at once; where it is not `quick` it always does.
     `classes`: what Java is told of an archive of classes; to use ours where there is one, unless it is said. It is
-    killed where it has not ended after `leaving` seconds.
+    killed where it has not ended after `stop_timeout` seconds.
     """
     home = java_home(os.environ)
     # What it says is in the exception, too.
@@ -156,8 +156,8 @@ def spark_session(
         log = Path(folder, "log")
         archives = () if is_local(master) else (package_archive(Path(folder)), engine_archive(Path(folder)))
         with log.open("wb") as output:
-            at_once = is_local(master) and classes is None
-            yield from _running(conf, environment, output, log, archives, quick, leaving, at_once)
+            may_kill = is_local(master) and classes is None
+            yield from _running(conf, environment, output, log, archives, quick, stop_timeout, may_kill)
 
 
 def is_here(master: str) -> bool:
@@ -178,8 +178,8 @@ def _running(
     log: Path,
     archives: Sequence[Path],
     quick: bool,
-    leaving: float,
-    at_once: bool,
+    stop_timeout: float,
+    may_kill: bool,
 ) -> Iterator[SparkSession]:
     gateway = None
     paths = list(sys.path)
@@ -188,9 +188,9 @@ def _running(
             with _environment(environment), _interruptible():
                 with signals_deferred():
                     gateway = launch_gateway(conf, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
-                keep_names(gateway)
+                keep_found_names(gateway)
                 if quick:
-                    forget_nothing(gateway)
+                    keep_objects(gateway)
                 session = SparkSession(SparkContext(conf=conf, gateway=gateway))
             for archive in archives:
                 if archive.name == ENGINE:
@@ -201,21 +201,21 @@ def _running(
             raise NetdiagError(
                 f"Spark does not start: {reason_of(error)}{_last(log)}", hint="check --master and the Java runtime"
             ) from error
-        ends_at_once = at_once and not _logs_events(session)
+        kill = may_kill and not _logs_events(session)
         done = False
         try:
             yield session
             done = True
         finally:
             # After an error or an interruption, other threads may still wait for Java.
-            if ends_at_once and done:
-                _forget(session, gateway)
+            if kill and done:
+                _kill_java(session, gateway)
             else:
                 with suppress(Exception):
                     session.stop()
     finally:
         sys.path[:] = paths
-        _leave(gateway, leaving)
+        _end_java(gateway, stop_timeout)
 
 
 def reason_of(error: BaseException) -> str:
@@ -341,21 +341,21 @@ def _logs_events(session: SparkSession) -> bool:
     return asked.get("spark.eventLog.enabled", None) == "true" or asked.get("spark.extraListeners", None) is not None
 
 
-def _forget(session: SparkSession, gateway: Any) -> None:
+def _kill_java(session: SparkSession, gateway: Any) -> None:
     """End Java as it is: to stop in order takes a second, and all that it has lies in the folder of the session."""
     context: Any = session.sparkContext
-    hears = context._accumulatorServer
+    accumulators = context._accumulatorServer
     # It waits for Java, would tell that Java is gone, and takes a second to stop.
-    hears.handle_error = lambda *_: None
+    accumulators.handle_error = lambda *_: None
     gateway.proc.kill()
-    Thread(target=hears.shutdown, daemon=True).start()
+    Thread(target=accumulators.shutdown, daemon=True).start()
     context._jsc = context._accumulatorServer = None
     context.stop()
     SparkSession._instantiatedSession = SparkSession._activeSession = None
     SQLContext._instantiatedContext = None
 
 
-def _leave(gateway: Any, patience: float) -> None:
+def _end_java(gateway: Any, timeout: float) -> None:
     """End the Java process: it goes by itself when its standard input ends."""
     if gateway is None:
         return
@@ -369,7 +369,7 @@ def _leave(gateway: Any, patience: float) -> None:
     with suppress(OSError):
         process.stdin.close()
     try:
-        process.wait(patience)
+        process.wait(timeout)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -75,7 +75,7 @@ def _analyse_a_sample(archive: Path, folder: str) -> None:
     account = extract_here(reading, str(tables))
     # Without an archive of its own, or Java could not make another one of it.
     keeping = f"-XX:ArchiveClassesAtExit={archive}", SILENT
-    with spark_session("local[1]", partitions=1, classes=keeping, leaving=_PATIENCE) as spark:
+    with spark_session("local[1]", partitions=1, classes=keeping, stop_timeout=_PATIENCE) as spark:
         analysed(opened(spark, account, reading, str(tables), size=len(data)), Wanted())
     shutil.rmtree(tables, ignore_errors=True)
 

@@ -22,6 +22,8 @@ on the wire has its default. Tagged fields that the table does not know are kept
 A capture may keep only the first bytes of a message: with `declared` set to the length that the message had, running
 out of bytes before that length is no error; the value then holds what was decoded and `truncated` says where it ends.
 
+Fields whose names are `omitted` are read, but neither kept nor counted as values.
+
 Encoding takes what decoding gives. A field that is missing is written with its default; a tagged field that equals its
 default is not written, as Kafka does it. A name that the version does not have is an error.
 
@@ -92,12 +94,14 @@ def decode(
     *,
     declared: int | None = None,
     max_values: int = MAX_VALUES,
+    omitted: frozenset[str] = frozenset(),
 ) -> Decoded:
     """Decode one message body (without size and header).
 
     Bytes behind the message are not an error (brokers and mocks have sent such): they are counted in `left_over`.
     """
-    return decode_layout(layout(api_key, api_version, direction), data, declared=declared, max_values=max_values)
+    shape = layout(api_key, api_version, direction)
+    return decode_layout(shape, data, declared=declared, max_values=max_values, omitted=omitted)
 
 
 def decode_data(name: str, version: int, data: bytes | bytearray | memoryview) -> Decoded:
@@ -111,9 +115,10 @@ def decode_layout(
     *,
     declared: int | None = None,
     max_values: int = MAX_VALUES,
+    omitted: frozenset[str] = frozenset(),
 ) -> Decoded:
     """Decode a struct of any layout from the start of the data."""
-    reader = _Reader(data, declared, max_values)
+    reader = _Reader(data, declared, max_values, omitted)
     try:
         value = reader.read_struct(shape)
     except _EndOfData as end:
@@ -139,23 +144,35 @@ class _Reader:
     `end` bounds the bytes that are there, `declared_end` those that were there when the message was sent.
     """
 
-    __slots__ = ("budget", "data", "declared_end", "end", "position")
+    __slots__ = ("budget", "data", "declared_end", "end", "omitted", "position")
 
-    def __init__(self, data: bytes | bytearray | memoryview, declared: int | None, max_values: int) -> None:
+    def __init__(
+        self,
+        data: bytes | bytearray | memoryview,
+        declared: int | None,
+        max_values: int,
+        omitted: frozenset[str] = frozenset(),
+    ) -> None:
         self.data = memoryview(data)
         self.position = 0
         self.end = len(self.data)
         self.declared_end = self.end if declared is None else max(declared, self.end)
         self.budget = max_values
+        self.omitted = omitted
 
     def read_struct(self, shape: Layout) -> Struct:
         self.spend(1 + len(shape.fields) + len(shape.tagged))
         out: Struct = {}
         for field in shape.fields:
+            budget = self.budget
             try:
-                out[field.name] = self.read_field(field)
+                value = self.read_field(field)
             except DecodeError as error:
                 raise _inside(error, field.name, out) from None
+            if field.name in self.omitted:
+                self.budget = budget + 1
+            else:
+                out[field.name] = value
         if shape.flexible:
             for field in shape.tagged.values():
                 out[field.name] = deepcopy(field.default)
@@ -207,7 +224,7 @@ class _Reader:
         left = self.declared_end - self.position
         if count * 2 > left:
             raise DecodeError(f"{count} tagged fields do not fit into {left} bytes", self.position)
-        self.spend(count)
+        self.spend(4 * count)  # a tag, its place among those seen, its bytes, the pair of both
         seen: set[int] = set()
         unknown: list[tuple[int, bytes]] = []
         for _ in range(count):
@@ -218,7 +235,9 @@ class _Reader:
             size = self.read_varint()
             field = shape.tagged.get(tag)
             if field is None:
-                unknown.append((tag, bytes(self.take(size))))
+                content = self.take(size)
+                if UNKNOWN_TAGS not in self.omitted:
+                    unknown.append((tag, bytes(content)))
                 continue
             try:
                 out[field.name] = self.read_tagged(field, size)
@@ -523,7 +542,12 @@ def decode_request(message: bytes | memoryview, *, max_values: int = MAX_VALUES)
 
 
 def decode_response(
-    message: bytes | memoryview, api_key: int, api_version: int, *, max_values: int = MAX_VALUES
+    message: bytes | memoryview,
+    api_key: int,
+    api_version: int,
+    *,
+    max_values: int = MAX_VALUES,
+    omitted: frozenset[str] = frozenset(),
 ) -> Response:
     """Decode a response without its size, given the api key and version of its request.
 
@@ -539,7 +563,7 @@ def decode_response(
         api_key=api_key,
         api_version=api_version,
         correlation_id=header.value["correlation_id"],
-        body=decode(api_key, api_version, Direction.RESPONSE, body, max_values=max_values),
+        body=decode(api_key, api_version, Direction.RESPONSE, body, max_values=max_values, omitted=omitted),
     )
 
 

@@ -1,6 +1,6 @@
 """An address works only sometimes.
 
-Why: With `--repeat N`, netdiag looks N times. A share of connections that fails points to one of several containers
+Why: With `--repeat N`, netdiag checks N times. A share of connections that fails points to one of several containers
 behind a name or a relay, to a broker that restarts, or to a queue of connections that overflows. Clients try again, so
 they get slow or lose a part of their requests instead of failing.
 
@@ -56,13 +56,13 @@ def check(view: LiveView) -> Iterator[Finding]:
         alike.setdefault((one.address, one.verdicts), []).append(one)
     for (address, verdicts), found in alike.items():
         places = [one.vantage for one in found]
-        looks = sum(count for _, count in verdicts)
+        checks = sum(count for _, count in verdicts)
         failed = sum(count for verdict, count in verdicts if verdict != Word.OK)
         given = ", ".join(f"{verdict} ({count})" for verdict, count in verdicts)
         yield Finding(
             rule=ID,
             severity=SEVERITY,
-            message=f'from {listed(places)}: "{address}" fails in {failed} of {looks} looks: {given}',
+            message=f'from {listed(places)}: "{address}" fails in {failed} of {checks} checks: {given}',
             location=ContainerLocation(container=places[0], part=str(address)),
             why=found[0].because,
             hint="look for containers that restart, for several with this name, and for a relay with a dead target",

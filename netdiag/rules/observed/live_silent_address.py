@@ -41,7 +41,7 @@ Sources: connect(2) to each address; socket.connection.setup.timeout.ms in the c
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.verdict import Address, Answered
+from netdiag.deployment.model.verdict import Address, Answered, Contact
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import ContainerLocation, Finding, Severity
 from netdiag.rules.live_findings import listed
@@ -71,5 +71,5 @@ def check(view: LiveView) -> Iterator[Finding]:
         )
 
 
-def _silent(address: Address, contact: object) -> tuple[str, ...]:
+def _silent(address: Address, contact: Contact) -> tuple[str, ...]:
     return contact.silent if isinstance(contact, Answered) and contact.ip != address.host else ()

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from netdiag.io.spark.java_names import forget_nothing
+from netdiag.io.spark.java_names import keep_objects
 
 REFLECTION, MEMORY = "r\n", "m\n"
 
@@ -47,7 +47,7 @@ def test_what_python_has_no_more_is_not_told_to_java(
     monkeypatch.setattr(gateway._gateway_client.gateway_property, "enable_memory_management", True)
     gc.collect()
     words.clear()
-    forget_nothing(gateway)
+    keep_objects(gateway)
     assert len({str(F.max(f"column{number}") + 1) for number in range(100)}) == 100
     gc.collect()
     # Lists that were made for a call are told back by py4j itself.

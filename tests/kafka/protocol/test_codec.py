@@ -124,6 +124,20 @@ def test_the_number_of_values_is_bounded() -> None:
         metadata(1, body, max_values=100)
 
 
+def test_what_is_omitted_is_read_and_costs_nothing() -> None:
+    unknown = {wire.UNKNOWN_TAGS: ((9, b"new"),)}
+    topic = {"name": "a", "partitions": ({"leader_id": 7, "replica_nodes": tuple(range(40)), **unknown},) * 4}
+    body = wire.encode(3, 12, RESPONSE, {"topics": (topic,), "controller_id": 1})
+    with pytest.raises(wire.DecodeError, match="more values than are allowed"):
+        wire.decode(3, 12, RESPONSE, body, max_values=100)
+    omitted = frozenset({"replica_nodes", "partition_index", wire.UNKNOWN_TAGS})
+    read = wire.decode(3, 12, RESPONSE, body, max_values=100, omitted=omitted)
+    partition = read.value["topics"][0]["partitions"][3]
+    assert partition["leader_id"] == 7
+    assert omitted.isdisjoint(partition)
+    assert (read.value["controller_id"], read.left_over) == (1, 0)
+
+
 def test_a_truncated_message_gives_what_was_kept() -> None:
     brokers = tuple({"node_id": n, "host": f"kafka-{n}", "port": 9092, "rack": None} for n in range(1, 4))
     body = wire.encode(3, 1, RESPONSE, {"brokers": brokers, "controller_id": 1})
