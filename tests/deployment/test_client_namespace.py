@@ -157,6 +157,13 @@ def test_on_desktop_the_docker_host_is_the_user_s_machine() -> None:
     assert client_namespace(deployment, at(deployment, "hosted")).ground is NamespaceKind.DOCKER_HOST
 
 
+def test_of_docker_s_name_for_the_host_it_is_said_that_linux_does_not_know_it() -> None:
+    host = Vantage(kind=VantageKind.DOCKER_HOST, label="docker host")
+    assert resolve(world(SERVICES, NETWORKS, Platform()), host, "host.docker.internal") == unresolved(
+        Mechanism.NO_EMBEDDED_DNS, 'the docker host does not resolve "host.docker.internal" on Linux'
+    )
+
+
 def test_networks() -> None:
     deployment = world(SERVICES, NETWORKS)
     wired, dummy, plain = (network_of(deployment, key) for key in "mda")

@@ -23,7 +23,7 @@ NETDIAG = (PREDICTED, PREDICTED_LIVE, OBSERVED)
 
 def netdiag_says(running: Running, stack: Stack, *, engine: Engine | None = None) -> Mapping[str, Source]:
     """The three views, taken once; the containers to look from must be there already."""
-    declared = prediction(stack, engine=engine)
+    declared = prediction(stack, engine=engine, profiles=running.profiles)
     pairs = [(cell.vantage, cell.bootstrap) for cell in stack.cells] + running_client_pairs(
         running, declared.deployment
     )
@@ -56,6 +56,12 @@ def netdiag_says(running: Running, stack: Stack, *, engine: Engine | None = None
         return str(cells[labels[vantage], asked[bootstrap]].observed)
 
     return {PREDICTED: declared.cell, PREDICTED_LIVE: predicted_live, OBSERVED: observed}
+
+
+def client_rows(running: Running, stack: Stack, sources: Mapping[str, Source]) -> dict[tuple[str, str], set[str]]:
+    """What the file and the observation say of every row of a declared client: one word where they agree."""
+    pairs = running_client_pairs(running, prediction(stack, profiles=running.profiles).deployment)
+    return {pair: {sources[PREDICTED](*pair), sources[OBSERVED](*pair)} for pair in pairs}
 
 
 def running_client_pairs(running: Running, deployment: Deployment) -> list[tuple[str, str]]:

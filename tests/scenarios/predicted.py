@@ -57,9 +57,15 @@ class Prediction:
         )
 
 
-def prediction(stack: Stack, environ: Mapping[str, str] | None = None, *, engine: Engine | None = None) -> Prediction:
-    """Load and judge the stack's file with no profile active, as `docker compose up` reads it on an engine."""
-    project = load(Source(stack.file.name, stack.file.read_bytes()), environ=environ or {}, profiles=())
+def prediction(
+    stack: Stack,
+    environ: Mapping[str, str] | None = None,
+    *,
+    engine: Engine | None = None,
+    profiles: tuple[str, ...] = (),
+) -> Prediction:
+    """Load and judge the stack's file, as `docker compose up` reads it on an engine."""
+    project = load(Source(stack.file.name, stack.file.read_bytes()), environ=environ or {}, profiles=profiles)
 
     def read(path: str) -> bytes | None:
         file = stack.file.parent / path

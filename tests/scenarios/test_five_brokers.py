@@ -1,6 +1,6 @@
 """The five-broker stacks on a real engine: predicted = observed = what each real client gets, in every cell.
 
-kafka-ui's image cannot be had in the lab. The clients at C stand in for it: they stand on the brokers'
+kafka-ui's image cannot be had in the lab. A container stands in for it, for netdiag; the clients at C stand on the same
 network and bootstrap on the address that its service is given.
 
 `make test` starts each scenario broken in one form, ZooKeeper or KRaft, and two of them repaired; it asks netdiag and
@@ -25,12 +25,14 @@ from tests.cli.shell import process
 from tests.figures import Report
 from tests.lab.lab import Lab
 from tests.lab.stack import Stack as Running
+from tests.lab.stack import Wait
 from tests.live.stacks import check
 from tests.reality.comparing import misses, tally, unmoved
 from tests.reality.in_lab import lab_cells, proofs
 from tests.scenarios.comparison import Comparison, compare, markdown
 from tests.scenarios.expectations import Engine, ExpectedCell, Stack, stacks
-from tests.scenarios.netdiag_says import NETDIAG, netdiag_says
+from tests.scenarios.netdiag_says import NETDIAG, client_rows, netdiag_says
+from tests.scenarios.stand_ins import stand_ins
 from tests.scenarios.standing import clients, stand
 
 ENGINE = Engine(version="20.10", proxy=True)
@@ -60,9 +62,11 @@ def stack(request: pytest.FixtureRequest) -> Stack:
 
 
 @pytest.fixture(scope="module")
-def running(lab: Lab, stack: Stack) -> Iterator[Running]:
-    """The stack on the engine, at rest; gone before the next comes up."""
-    with lab.up(stack.file, wait="ready" if stack.settled == "ready" else "settled") as up:
+def running(lab: Lab, stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """The stack on the engine with a stand-in for kafka-ui, at rest; gone before the next comes up."""
+    over = stand_ins(stack.file, tmp_path_factory.mktemp("over"))
+    wait: Wait = "ready" if stack.settled == "ready" else "settled"
+    with lab.up(stack.file, override_files=over, profiles=("ui",), wait=wait) as up:
         yield up
 
 
@@ -109,6 +113,9 @@ def test_netdiag_and_real_clients_say_what_is_expected(
     figure(f"{stack.name}: answers asked for again", result.asked_again)
     figure(f"{stack.name}: clients", time.monotonic() - began, "s")
     assert [str(row) for row in result.disagreements()] == []
+    declared = client_rows(running, stack, sources)
+    figure(f"{stack.name}: rows of declared clients", len(declared))
+    assert {pair: words for pair, words in declared.items() if len(words) > 1} == {}
 
 
 @pytest.mark.parametrize("stack", BOUND_ELSEWHERE, ids=lambda stack: stack.name, indirect=True)

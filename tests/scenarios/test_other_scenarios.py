@@ -19,7 +19,7 @@ from tests.lab.stack import Stack as Running
 from tests.scenarios.comparison import compare
 from tests.scenarios.expectations import Engine, Stack, stacks
 from tests.scenarios.meeting import asked, standing_up
-from tests.scenarios.netdiag_says import OBSERVED, PREDICTED, netdiag_says, running_client_pairs
+from tests.scenarios.netdiag_says import client_rows, netdiag_says
 from tests.scenarios.predicted import prediction
 from tests.scenarios.standing import clients
 
@@ -96,7 +96,6 @@ def test_netdiag_and_real_clients_say_what_is_expected(
     figure(f"{stack.name}: answers asked for again", result.asked_again)
     figure(f"{stack.name}: clients", time.monotonic() - began, "s")
     assert [str(row) for row in result.disagreements()] == []
-    pairs = running_client_pairs(running, prediction(stack).deployment)
-    figure(f"{stack.name}: rows of declared clients", len(pairs))
-    said = {pair: (sources[PREDICTED](*pair), sources[OBSERVED](*pair)) for pair in pairs}
-    assert {pair: words for pair, words in said.items() if len(set(words)) > 1} == {}
+    declared = client_rows(running, stack, sources)
+    figure(f"{stack.name}: rows of declared clients", len(declared))
+    assert {pair: words for pair, words in declared.items() if len(words) > 1} == {}

@@ -174,6 +174,8 @@ def resolve(deployment: Deployment, vantage: Vantage, host: str) -> Resolution:
             # The engine writes them into the container's own hosts file in host mode, too.
             return _resolve_extra_host(deployment, extra)
         because = f'the docker host does not resolve "{host}"'
+        if host in HOST_ALIASES and deployment.platform.kind is not HostKind.DESKTOP:
+            because = f"{because} on Linux"
         return _by_own_resolver(deployment, host, unresolved(Mechanism.NO_EMBEDDED_DNS, because))
     if vantage.kind is VantageKind.LAN:
         because = f'machines on the LAN do not resolve "{host}"'
