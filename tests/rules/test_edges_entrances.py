@@ -37,7 +37,10 @@ KRAFT = """
     [
         # the way of a lone broker to itself, beside a published listener
         ("['29092:29092']", "OWN", None),
+        # the same, and the others are for containers
+        ("[]", "OWN", None),
         # a listener that only the host can be meant to use
+        ("[]", "EXTERNAL", WARNING),
         ("['29092:29092']", "EXTERNAL", ERROR),
         # nothing is published for clients
         ("['9101:9101']", "OWN", WARNING),

@@ -92,11 +92,16 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _own_way(deployment: Deployment, broker: Broker) -> str | None:
-    """The listener that only the broker itself uses: it is alone in its cluster, and publishes another listener."""
+    """The listener that only the broker itself uses: it is alone in its cluster, and has another one for clients.
+
+    That one is published; where nothing is, the clients are containers.
+    """
     name = broker.config.inter_broker_listener
     rest = [entry for entry in broker.config.broker_listeners if entry.endpoint.listener != name]
-    alone = not other_brokers(deployment, broker)
-    return name if alone and any(published_for(broker, entry) for entry in rest) else None
+    told = [entry for entry in broker.config.advertised_listeners if entry.endpoint.listener != name]
+    inside = not broker.member.published and any(not _is_for_host(deployment, entry.endpoint.host) for entry in told)
+    serves = inside or any(published_for(broker, entry) for entry in rest)
+    return name if serves and not other_brokers(deployment, broker) else None
 
 
 def _serves_host(deployment: Deployment, broker: Broker) -> bool:
