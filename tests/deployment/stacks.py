@@ -1,5 +1,7 @@
 """Deployments for tests: from inline compose text, or built by hand."""
 
+from ruamel.yaml import YAML
+
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.compose.project import Project
@@ -8,8 +10,14 @@ from netdiag.deployment.sources.compose import from_compose
 
 
 def deployment_of(text: str, *, path: str = "compose.yml", host_addresses: tuple[str, ...] = ()) -> Deployment:
-    """The deployment of one compose file, with no .env and an empty environment."""
-    return from_compose(project_of(text, path=path), host_addresses=host_addresses)
+    """The deployment of one compose file, with no .env and an empty environment; `x-files` are those beside it."""
+    return from_compose(project_of(text, path=path), host_addresses=host_addresses, read=files_beside(text).get)
+
+
+def files_beside(text: str) -> dict[str, bytes]:
+    """What an example has beside its compose file: its `x-files`, by their names from there."""
+    files = YAML(typ="safe", pure=True).load(text).get("x-files", {}) if "x-files" in text else {}
+    return {name: content.encode() for name, content in files.items()}
 
 
 def project_of(text: str, *, path: str = "compose.yml") -> Project:

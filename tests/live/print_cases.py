@@ -28,6 +28,7 @@ _MUTATED = (
 )
 _NAMES = "KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER\n"
 _BROKER = "KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092\n      "
+_CLUSTER, _OTHER_CLUSTER = "cluster.id=MkU3OEVBNTcwNTJENDM2Qg", "cluster.id=0Qftv9yBTAmf2iDPSlIk7g"
 # What else a rule predicts: its Bad example with another text in place of one.
 _VARIANTS = (
     ("kraft-controller-listener-missing", "unset", _NAMES, "KAFKA_NUM_PARTITIONS: 1\n"),
@@ -36,6 +37,8 @@ _VARIANTS = (
     ("kraft-controller-unmapped", "empty", _BROKER + _NAMES, _BROKER + 'KAFKA_CONTROLLER_LISTENER_NAMES: ""\n'),
     ("kraft-voters-loopback", "wildcard", "1@localhost:9093,2@localhost", "1@kafka-1:9093,2@0.0.0.0"),
     ("advertised-placeholder", "brackets", "YOUR_HOST_IP", "<your-ip>"),
+    ("stale-data-directory", "node", f"{_OTHER_CLUSTER}\n    node.id=1", f"{_CLUSTER}\n    node.id=2"),
+    ("stale-data-directory", "unreadable", "version=1", "version=7"),
 )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.deployment.stacks import files_beside
 from tests.figures import Report
 from tests.lab.lab import Lab
 from tests.live.examples import compose_of, is_alone_on_the_host
@@ -34,6 +35,13 @@ def start(lab: Lab, case: PrintCase, folder: Path) -> Mapping[str, Ended]:
     """Start the file of a case, wait until the services that are to end have ended."""
     file = folder / "compose.yml"
     file.write_text(case.text, encoding="utf-8")
+    for name, content in files_beside(case.text).items():
+        beside = folder / name
+        beside.parent.mkdir(parents=True)
+        beside.write_bytes(content)
+        # Whoever the image runs as may write here.
+        beside.parent.chmod(0o777)
+        beside.chmod(0o666)
     services = dict(case.predicted)
     with lab.up(file, wait="none") as stack:
         deadline = time.monotonic() + _ENDS_WITHIN

@@ -79,8 +79,21 @@ def _one_volume(stack: Stack) -> Iterable[Place]:
     return [("kafka-2", "volumes")]
 
 
+def _stale(identity: str) -> Make:
+    def make(stack: Stack) -> Iterable[Place]:
+        stack.services[B1].keys["volumes"] = f"[./data:{_data(stack)}]"
+        stack.files["data/meta.properties"] = identity
+        return [(B1, "volumes")]
+
+    return make
+
+
+def _has_default_directory(stack: Stack) -> bool:
+    return stack.family in ("confluent", "bitnami")
+
+
 def _has_data(stack: Stack) -> bool:
-    return stack.has_peers and stack.family in ("confluent", "bitnami")
+    return stack.has_peers and _has_default_directory(stack)
 
 
 def _replicas(stack: Stack) -> Iterable[Place]:
@@ -136,6 +149,13 @@ REACH: tuple[Defect, ...] = (
         "inter-broker-endpoint-unreachable", "wrong-port", swap(ADVERTISED, f"{B1}:29092", f"{B1}:29093"), where=peers
     ),
     defect("shared-data-volume", "one-folder", _one_volume, where=_has_data),
+    defect(
+        "stale-data-directory",
+        "other-cluster",
+        _stale("version=1\ncluster.id=0Qftv9yBTAmf2iDPSlIk7g\nnode.id=1"),
+        where=lambda stack: _has_default_directory(stack) and stack.is_kraft,
+    ),
+    defect("stale-data-directory", "other-node", _stale("version=0\nbroker.id=9"), where=_has_default_directory),
     defect("replicas-share-endpoint", "scale", _replicas),
     defect(
         "network-mode-none-or-shared",

@@ -25,7 +25,10 @@ class Service:
 
 @dataclass(kw_only=True)
 class Stack:
-    """A whole file. `prefix` is what the image family puts before a property's variable; tests change stacks freely."""
+    """A whole file. `prefix` is what the image family puts before a property's variable; tests change stacks freely.
+
+    `files` are what lies beside the file, by their names from there.
+    """
 
     name: str
     family: str
@@ -34,6 +37,7 @@ class Stack:
     brokers: tuple[str, ...]
     controllers: tuple[str, ...] = ()
     networks: dict[str, str] = field(default_factory=lambda: {"kafka": ""})
+    files: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_kraft(self) -> bool:
@@ -125,6 +129,8 @@ class Stack:
         add("networks:")
         for name, value in self.networks.items():
             add(f"  {name}: {value}".rstrip(), "networks", name)
+        if self.files:
+            add(f"x-files: {json.dumps(self.files)}")
         return "\n".join(lines) + "\n", places
 
 

@@ -14,9 +14,10 @@ from netdiag.config import Facts
 from netdiag.deployment.model.verdict import Address
 from netdiag.findings import Edit, Location
 from netdiag.kafka.broker_config import BrokerConfig, Mode
-from netdiag.kafka.images.reference import Sign
+from netdiag.kafka.images.reference import ImageFamily, Sign
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry
+from netdiag.kafka.storage import MetaProperties, UnreadableMetaProperties
 from netdiag.values import dataclass
 
 
@@ -121,6 +122,8 @@ _BESIDE_LISTENERS = frozenset(
         "KAFKA_ZOOKEEPER_CONNECT",
     }
 )
+# The default log.dirs of images that have one.
+_DATA_DIRECTORIES = {ImageFamily.CONFLUENT: "/var/lib/kafka/data", ImageFamily.BITNAMI: "/bitnami/kafka/data"}
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
@@ -254,6 +257,18 @@ class Storage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoredIdentity:
+    """The identity that an earlier broker left in a data directory; `where` is the mount, `path` the container's.
+
+    `meta` is the reason of the broker's refusal where it cannot read the file.
+    """
+
+    path: str
+    where: Location
+    meta: MetaProperties | UnreadableMetaProperties
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
     """One service or container, Kafka or not.
 
@@ -353,7 +368,8 @@ class ConfigFile:
 class Broker:
     """A member that runs Kafka (broker, controller or both), with the values that configure it.
 
-    `is_partial` is one that a file configures which nobody here can read. `sign` is what it is recognised by.
+    `is_partial` is one that a file configures which nobody here can read. `sign` is what it is recognised by; `stored`
+    what its data directories say of the broker that wrote them, where they can be read before it starts.
     """
 
     member: Member
@@ -362,11 +378,21 @@ class Broker:
     config_file: ConfigFile | None = None
     is_partial: bool = False
     sign: Sign = Sign.IMAGE
+    stored: tuple[StoredIdentity, ...] = ()
 
     @property
     def name(self) -> str:
         """The member's name."""
         return self.member.name
+
+    @property
+    def data_directories(self) -> tuple[str, ...]:
+        """Where the broker keeps its data; nothing if this is not known."""
+        config = self.config
+        if self.is_configured_by_file or config.is_unknown("log.dirs") or config.is_unknown("log.dir"):
+            return ()
+        named = config.value("log.dirs") or config.value("log.dir") or _DATA_DIRECTORIES.get(config.family, "")
+        return tuple(text.strip() for text in named.split(",") if text.strip().startswith("/"))
 
     @property
     def is_configured_by_file(self) -> bool:

@@ -37,6 +37,7 @@ from netdiag.deployment.sources.relays import declared_relays, file_content
 from netdiag.deployment.sources.startup import (
     mounted_file,
     prepares_start,
+    stored_identities,
     with_mounted_file,
     with_unknown_file,
 )
@@ -286,7 +287,8 @@ def _broker(service: Service, member: Member, read: ReadFile) -> Broker:
     if prepares_start(service):
         found = replace(found, config=replace(found.config, refusal=None))
     is_told = found.config_file is not None or sign not in (Sign.COMMAND, Sign.NAME)
-    return found if is_told else with_unknown_file(found)
+    told = found if is_told else with_unknown_file(found)
+    return replace(told, stored=tuple(stored_identities(told, service, read)))
 
 
 def _config_of_visible_variables(

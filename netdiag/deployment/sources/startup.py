@@ -18,11 +18,12 @@ from itertools import pairwise
 from netdiag.compose.positions import Source, Text, assemble, concatenated, substituted
 from netdiag.compose.project import Command, Service, Volume
 from netdiag.compose.values import ReadFile
-from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValue
+from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValue, StoredIdentity
 from netdiag.deployment.sources.compose_text import ComposeValue
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.images.settings import Provenance, Setting
 from netdiag.kafka.images.unknown import beside_unknown
+from netdiag.kafka.storage import META_PROPERTIES, MetaProperties, UnreadableMetaProperties, meta_properties
 from netdiag.patterns import regex
 from netdiag.values import dataclass
 
@@ -187,6 +188,24 @@ def mounted_file(service: Service, path: str, read: ReadFile) -> MountedFile | N
             return MountedFile(volume=volume, source=Source(name, data))
     is_close = rest == "." or posixpath.dirname(path) == target
     return MountedFile(volume=volume, source=None) if is_close else None
+
+
+def stored_identities(broker: Broker, service: Service, read: ReadFile) -> Iterator[StoredIdentity]:
+    """What the data directories that the service mounts say of the broker that wrote them."""
+    for directory in broker.data_directories:
+        path = posixpath.join(directory, META_PROPERTIES)
+        mounted = mounted_file(service, path, read)
+        if mounted is None or mounted.source is None:
+            continue
+        meta: MetaProperties | UnreadableMetaProperties
+        try:
+            values = {name: text.value for name, text in read_properties(mounted.source).items()}
+            meta = meta_properties(values)
+        except UnicodeDecodeError:
+            continue
+        except UnreadableMetaProperties as refusal:
+            meta = refusal
+        yield StoredIdentity(path=path, where=mounted.volume.span, meta=meta)
 
 
 def read_properties(source: Source) -> dict[str, Text]:

@@ -57,20 +57,18 @@ from pathlib import PurePosixPath
 
 from netdiag.deployment.model.deployment import Broker, Deployment, State, Storage
 from netdiag.findings import Finding, Related, Severity
-from netdiag.kafka.images.reference import ImageFamily
 
 ID = "shared-data-volume"
 SEVERITY = Severity.ERROR
-_DATA = {ImageFamily.CONFLUENT: "/var/lib/kafka/data", ImageFamily.BITNAMI: "/bitnami/kafka/data"}
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every broker whose data directory an earlier broker uses."""
     first: dict[tuple[str, PurePosixPath], tuple[Broker, Storage]] = {}
     for broker in deployment.configured:
-        if broker.member.state is not State.DECLARED or broker.is_configured_by_file:
+        if broker.member.state is not State.DECLARED:
             continue
-        for folder in _folders(broker):
+        for folder in map(PurePosixPath, broker.data_directories):
             storage = _holding(broker, folder)
             if storage is None:
                 continue
@@ -79,15 +77,6 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             if other is not broker:
                 yield _finding(broker, storage, other, same)
                 break
-
-
-def _folders(broker: Broker) -> tuple[PurePosixPath, ...]:
-    """Where the broker keeps its data; nothing if this is not known."""
-    config = broker.config
-    if config.is_unknown("log.dirs") or config.is_unknown("log.dir"):
-        return ()
-    named = config.value("log.dirs") or config.value("log.dir") or _DATA.get(config.family, "")
-    return tuple(PurePosixPath(text.strip()) for text in named.split(",") if text.strip().startswith("/"))
 
 
 def _holding(broker: Broker, folder: PurePosixPath) -> Storage | None:
