@@ -80,6 +80,10 @@ COMMANDS = {
         help="Run the playbook for a symptom: show each step, then the cause, the evidence and the repair.",
         kind=_VIA,
     ),
+    "storage": Entry(
+        function="netdiag.cli.storage:storage",
+        help="Show which cluster and node wrote a broker's data directory, and what it holds.",
+    ),
     "doctor": Entry(
         function="netdiag.cli.doctor:doctor",
         help="Show what netdiag can do on this machine: engine, rights, libraries, programs, disk space.",

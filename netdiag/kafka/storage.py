@@ -1,14 +1,27 @@
 """What a broker keeps in its data directory, as far as it is text.
 
-Source: MetaProperties, MetaPropertiesEnsemble and PropertiesUtils of Kafka 3.9 and 4.x, and directories that brokers of
-3.9.1 and 4.3.1 wrote.
+Source: MetaProperties, MetaPropertiesEnsemble, CheckpointFile, PartitionMetadataFile and LogFileUtils of Kafka
+3.9 and 4.x, and directories that brokers of 3.9.1 and 4.3.1 wrote.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
+from enum import Enum
 
+from netdiag.kafka.client_properties import parse_properties
+from netdiag.patterns import regex
 from netdiag.values import dataclass
 
 META_PROPERTIES = "meta.properties"
+CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+RECOVERY_POINTS = "recovery-point-offset-checkpoint"
+LOG_STARTS = "log-start-offset-checkpoint"
+HIGH_WATERMARKS = "replication-offset-checkpoint"
+CLEANED = "cleaner-offset-checkpoint"
+OFFSET_CHECKPOINTS = (RECOVERY_POINTS, LOG_STARTS, HIGH_WATERMARKS, CLEANED)
+PARTITION_METADATA = "partition.metadata"
+LEADER_EPOCHS = "leader-epoch-checkpoint"
+TopicPartition = tuple[str, int]
 # Of a number, with its sign.
 _DIGITS = 11
 # Of what is shown; Kafka's own cluster IDs have 22 characters.
@@ -32,8 +45,9 @@ class UnreadableMetaProperties(Exception):
     """The broker does not start with this file; the message is what it prints."""
 
 
-def meta_properties(values: Mapping[str, str]) -> MetaProperties:
-    """The identity in the properties of a `meta.properties`; UnreadableMetaProperties where the broker refuses them."""
+def meta_properties(text: str) -> MetaProperties:
+    """The identity in a `meta.properties`; UnreadableMetaProperties where the broker refuses it."""
+    values = parse_properties(text)
     try:
         version = int(values.get("version", "0")[:_DIGITS])
     except ValueError:
@@ -53,3 +67,173 @@ def meta_properties(values: Mapping[str, str]) -> MetaProperties:
     return MetaProperties(
         version=version, cluster_id=cluster_id, node_id=node_id, directory_id=values.get("directory.id")
     )
+
+
+class Malformed(Exception):
+    """A file that a broker did not write so; the message says what is wrong, with the line."""
+
+
+class FolderKind(Enum):
+    """What a partition's folder is for; the value is what stands behind its name.
+
+    FUTURE: a copy on its way from another data directory. STRAY: the broker found that the partition is not its own.
+    """
+
+    CURRENT = ""
+    FUTURE = "-future"
+    DELETED = "-delete"
+    STRAY = "-stray"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionName:
+    """What the name of a partition's folder says."""
+
+    topic: str
+    partition: int
+    kind: FolderKind = FolderKind.CURRENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentFile:
+    """What the name of a file in a partition's folder says: the offset that it begins with, and what it holds.
+
+    `kind` is "log", "index", "timeindex", "txnindex" or "snapshot"; `marked` "deleted", "cleaned" or "swap" while the
+    broker replaces it, else "".
+    """
+
+    offset: int
+    kind: str
+    marked: str = ""
+
+
+_FOLDER = regex(r"([A-Za-z0-9._-]{1,249})-(0|[1-9][0-9]{0,9})(?:\.[0-9a-f]{32}(-future|-delete|-stray))?")
+_SEGMENT = regex(r"([0-9]{20})\.(log|index|timeindex|txnindex|snapshot)(?:\.(deleted|cleaned|swap))?")
+_WHOLE = regex(r"-?[0-9]{1,19}")
+
+
+def partition_name(folder: str) -> PartitionName | None:
+    """What the name of a folder in a data directory says; None for one that holds no partition."""
+    found = _FOLDER.fullmatch(folder)
+    if found is None:
+        return None
+    return PartitionName(topic=found[1], partition=int(found[2]), kind=FolderKind(found[3] or ""))
+
+
+def segment_file(name: str) -> SegmentFile | None:
+    """What the name of a file in a partition's folder says; None for one that belongs to no segment."""
+    found = _SEGMENT.fullmatch(name)
+    return SegmentFile(offset=int(found[1]), kind=found[2], marked=found[3] or "") if found is not None else None
+
+
+def offset_checkpoint(text: str) -> Mapping[TopicPartition, int]:
+    """The offset of each partition in a checkpoint; Malformed where it is none.
+
+    A file of no bytes is one that was not written yet.
+    """
+    found: dict[TopicPartition, int] = {}
+    for number, words in _entries(text):
+        if len(words) != 3 or not all(_WHOLE.fullmatch(word) for word in words[1:]):
+            raise Malformed(f"line {number} is not a topic, a partition and an offset")
+        found[words[0], int(words[1])] = int(words[2])
+    return found
+
+
+def leader_epochs(text: str) -> tuple[tuple[int, int], ...]:
+    """Each leader epoch with the offset that it begins with; Malformed where there is none."""
+    found: list[tuple[int, int]] = []
+    for number, words in _entries(text):
+        if len(words) != 2 or not all(_WHOLE.fullmatch(word) for word in words):
+            raise Malformed(f"line {number} is not an epoch and an offset")
+        found.append((int(words[0]), int(words[1])))
+    return tuple(found)
+
+
+def topic_id(text: str) -> str:
+    """The topic ID in a `partition.metadata`; Malformed where there is none."""
+    values = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+    if values.get("version") != "0":
+        raise Malformed(f"has version {values.get('version', '')[:_LONGEST]!r}, which is not 0")
+    if not values.get("topic_id"):
+        raise Malformed("has no topic_id")
+    return values["topic_id"][:_LONGEST]
+
+
+def broker_epoch(text: str) -> int | None:
+    """The epoch in which the broker shut down cleanly; None where its release does not write it."""
+    try:
+        value = json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError):
+        raise Malformed("is not JSON") from None
+    epoch = value.get("brokerEpoch") if isinstance(value, dict) else None
+    return epoch if isinstance(epoch, int) else None
+
+
+def _entries(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The entries of a checkpoint file, with their lines: behind its version and their number."""
+    if not text:
+        return
+    lines = text.splitlines()
+    if lines[0].strip() != "0":
+        raise Malformed(f"has version {lines[0].strip()[:_LONGEST]!r}, which is not 0")
+    count = lines[1].strip() if len(lines) > 1 else ""
+    if not _WHOLE.fullmatch(count) or int(count) != len(lines) - 2:
+        raise Malformed(f"says that it has {count[:_LONGEST] or 'no'} entries, and has {max(0, len(lines) - 2)}")
+    for number, line in enumerate(lines[2:], 3):
+        yield number, line.split()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileProblem:
+    """A file that cannot be read as what its name says, relative to the data directory."""
+
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A piece of a log; `size` in bytes."""
+
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition:
+    """A partition's folder."""
+
+    name: PartitionName
+    folder: str
+    topic_id: str | None = None
+    segments: tuple[Segment, ...] = ()
+    leader_epochs: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Of its log, in bytes."""
+        return sum(segment.size for segment in self.segments)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataDirectory:
+    """What lies in a data directory.
+
+    `checkpoints` are offsets by the name of their file; `broker_epoch` is that of the clean shutdown. `is_cut` where
+    there is more than was looked at.
+    """
+
+    path: str
+    meta: MetaProperties | None
+    is_shut_down_cleanly: bool
+    broker_epoch: int | None
+    checkpoints: Mapping[str, Mapping[TopicPartition, int]]
+    partitions: tuple[Partition, ...]
+    problems: tuple[FileProblem, ...] = ()
+    is_cut: bool = False
+
+    def checkpoint(self, file: str, name: PartitionName) -> int | None:
+        """What a checkpoint says of a partition; None where it says nothing, or is not about such a folder."""
+        if name.kind is not FolderKind.CURRENT:
+            return None
+        return self.checkpoints.get(file, {}).get((name.topic, name.partition))

@@ -199,8 +199,7 @@ def stored_identities(broker: Broker, service: Service, read: ReadFile) -> Itera
             continue
         meta: MetaProperties | UnreadableMetaProperties
         try:
-            values = {name: text.value for name, text in read_properties(mounted.source).items()}
-            meta = meta_properties(values)
+            meta = meta_properties(mounted.source.text)
         except UnicodeDecodeError:
             continue
         except UnreadableMetaProperties as refusal:

@@ -21,7 +21,7 @@ REQUEST, RESPONSE = wire.Direction.REQUEST, wire.Direction.RESPONSE
 OLD = Path(__file__).with_name("kafka_3_9_bodies.txt")
 
 
-def metadata(version: int, body: bytes, **options: int) -> wire.Decoded:
+def metadata(version: int, body: bytes, **options: Any) -> wire.Decoded:
     return wire.decode(3, version, RESPONSE, body, **options)
 
 

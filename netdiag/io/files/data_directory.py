@@ -1,0 +1,137 @@
+"""A broker's data directory: what its text files and the names in it say. Nothing is opened for writing.
+
+Every folder and file counts against a limit, so that a directory that somebody else filled costs bounded time and
+memory. Links are not followed: a broker makes none.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from netdiag.errors import InputError
+from netdiag.io.files import read_inside
+from netdiag.kafka.storage import (
+    CLEAN_SHUTDOWN,
+    LEADER_EPOCHS,
+    META_PROPERTIES,
+    OFFSET_CHECKPOINTS,
+    PARTITION_METADATA,
+    DataDirectory,
+    FileProblem,
+    Malformed,
+    Partition,
+    PartitionName,
+    Segment,
+    UnreadableMetaProperties,
+    broker_epoch,
+    leader_epochs,
+    meta_properties,
+    offset_checkpoint,
+    partition_name,
+    segment_file,
+    topic_id,
+)
+
+# A broker with more has other problems.
+MOST_ENTRIES = 2_000_000
+# Of a text file: 200,000 partitions have a checkpoint of about 8 MB.
+MOST_BYTES = 32 * 1024 * 1024
+_T = TypeVar("_T")
+
+
+def read_data_directory(path: str, *, most_entries: int = MOST_ENTRIES) -> DataDirectory:
+    """What lies in a data directory; InputError where nothing of it can be read, or where it is none."""
+    reading = _Reading(path=path, left=most_entries)
+    try:
+        return reading.directory()
+    except OSError as error:
+        raise InputError((error.strerror or "cannot be read").lower(), where=path, hint=_hint(error)) from error
+
+
+def _hint(error: OSError) -> str | None:
+    return "run netdiag as root, or as the user of the broker" if isinstance(error, PermissionError) else None
+
+
+@dataclass(kw_only=True)
+class _Reading:
+    path: str
+    left: int
+    problems: list[FileProblem] = field(default_factory=list)
+    is_cut: bool = False
+
+    def directory(self) -> DataDirectory:
+        names = self._names("")
+        folders = {name: kind for name in names if (kind := partition_name(name)) is not None}
+        if META_PROPERTIES not in names and not folders:
+            raise InputError(
+                "is not a data directory of a broker: it has no meta.properties and no folder of a partition",
+                where=self.path,
+                hint="name a folder of log.dirs",
+            )
+        partitions = tuple(self._partition(name, kind) for name, kind in sorted(folders.items()))
+        return DataDirectory(
+            path=self.path,
+            meta=self._parsed(META_PROPERTIES, meta_properties) if META_PROPERTIES in names else None,
+            is_shut_down_cleanly=CLEAN_SHUTDOWN in names,
+            broker_epoch=self._parsed(CLEAN_SHUTDOWN, broker_epoch) if CLEAN_SHUTDOWN in names else None,
+            checkpoints={
+                name: found
+                for name in OFFSET_CHECKPOINTS
+                if name in names and (found := self._parsed(name, offset_checkpoint)) is not None
+            },
+            partitions=partitions,
+            problems=tuple(self.problems),
+            is_cut=self.is_cut,
+        )
+
+    def _partition(self, folder: str, name: PartitionName) -> Partition:
+        sizes: dict[int, int] = {}
+        others: list[str] = []
+        try:
+            names = self._names(folder)
+        except OSError as error:
+            self.problems.append(FileProblem(path=folder, message=(error.strerror or "cannot be read").lower()))
+            names = frozenset()
+        for each in names:
+            file = segment_file(each)
+            if file is None:
+                others.append(each)
+            elif file.kind == "log" and not file.marked:
+                with suppress(OSError):
+                    sizes[file.offset] = os.lstat(os.path.join(self.path, folder, each)).st_size
+        return Partition(
+            name=name,
+            folder=folder,
+            topic_id=self._parsed(f"{folder}/{PARTITION_METADATA}", topic_id) if PARTITION_METADATA in others else None,
+            segments=tuple(Segment(offset=offset, size=size) for offset, size in sorted(sizes.items())),
+            leader_epochs=(self._parsed(f"{folder}/{LEADER_EPOCHS}", leader_epochs) or ())
+            if LEADER_EPOCHS in others
+            else (),
+        )
+
+    def _names(self, folder: str) -> frozenset[str]:
+        found = set()
+        with os.scandir(os.path.join(self.path, folder)) as entries:
+            for entry in entries:
+                if self.left <= 0:
+                    self.is_cut = True
+                    break
+                self.left -= 1
+                if not entry.is_symlink():
+                    found.add(entry.name)
+        return frozenset(found)
+
+    def _parsed(self, name: str, parse: Callable[[str], _T]) -> _T | None:
+        data = read_inside(self.path, os.path.join(self.path, name), limit=MOST_BYTES)
+        if data is None:
+            self.problems.append(FileProblem(path=name, message="cannot be read"))
+            return None
+        try:
+            return parse(data.decode())
+        except UnicodeDecodeError:
+            self.problems.append(FileProblem(path=name, message="is not text"))
+        except (Malformed, UnreadableMetaProperties) as error:
+            self.problems.append(FileProblem(path=name, message=str(error)))
+        return None
