@@ -18,7 +18,8 @@ class Target:
 
 
 def _tests(name: str, promise: str) -> Target:
-    return Target(name=name, promise=promise, command=(sys.executable, "-m", "pytest", "-q", "--bar", name))
+    # One word: pytest would look for its first conftest.py in a folder that is called as the bar.
+    return Target(name=name, promise=promise, command=(sys.executable, "-m", "pytest", "-q", f"--bar={name}"))
 
 
 def _module(name: str, promise: str, *arguments: str) -> Target:

@@ -11,6 +11,7 @@ from tests.bars import record
 from tests.bars.page import render
 from tests.bars.record import Record
 from tests.bars.targets import TARGETS, Target
+from tests.house.tree import ROOT
 
 WRITES = """
 import json, os, sys
@@ -107,6 +108,12 @@ def test_a_long_test_runs_for_its_bar_only(pytester: pytest.Pytester) -> None:
     assert pytester.runpytest_subprocess().parseoutcomes() == {"passed": 2, "deselected": 1}
     assert pytester.runpytest_subprocess("--bar", "cells").parseoutcomes() == {"passed": 2, "deselected": 1}
     assert pytester.runpytest_subprocess("--bar", "static").ret == driver.NO_TESTS
+
+
+def test_pytest_takes_no_bar_for_a_folder_of_that_name() -> None:
+    """`playbooks` is both, and pytest would look for its first conftest.py there."""
+    assert any((ROOT / target.name).exists() for target in TARGETS if "pytest" in target.command)
+    assert [target.name for target in TARGETS if "pytest" in target.command and target.name in target.command] == []
 
 
 def test_a_bar_that_does_not_exist_is_refused(pytester: pytest.Pytester) -> None:
