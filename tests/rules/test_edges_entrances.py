@@ -53,6 +53,33 @@ def test_an_unpublished_loopback_listener(ports: str, inter_broker: str, severit
     assert rules.get("advertised-port-not-published") is severity
 
 
+TWO_ON_ONE_PORT = """
+    zoo: {image: zookeeper:3.9}
+    kafka-1: &kafka
+      image: confluentinc/cp-kafka:7.9.2
+      environment: &common
+        KAFKA_ZOOKEEPER_CONNECT: zoo:2181
+        KAFKA_BROKER_ID: 1
+        KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,HOST:PLAINTEXT
+        KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-1:9092,HOST://localhost:29092
+    kafka-2:
+      <<: *kafka
+      environment:
+        <<: *common
+        KAFKA_BROKER_ID: 2
+        KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-2:9092,HOST://localhost:29092
+"""
+
+
+def test_brokers_that_advertise_one_unpublished_port_are_not_told_to_publish_it_twice() -> None:
+    text = "name: t\nservices:\n" + indent(dedent(TWO_ON_ONE_PORT), "  ")
+    told = [one for one in check_deployment(deployment_of(text)) if one.rule == "advertised-port-not-published"]
+    assert [(one.service, one.hint, bool(one.edits)) for one in told] == [
+        ("kafka-1", 'publish "29092:29092"', True),
+        ("kafka-2", "give kafka-2 a port of its own, and publish that port", False),
+    ]
+
+
 LOOPBACK = """
     zoo: {{image: zookeeper:3.9}}
     kafka:

@@ -60,7 +60,11 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     namespace uses the listener then, or another file may publish the port, and where another listener serves the docker
     host. Nothing where a broker that is alone in its cluster uses the listener to reach itself, beside a published one.
     """
+    # The first broker that advertises an address keeps it.
+    owners: dict[tuple[str, int], Broker] = {}
     for broker in deployment.serving:
+        for entry in broker.config.advertised_listeners:
+            owners.setdefault((entry.endpoint.host, entry.endpoint.port), broker)
         if broker.member.mode is not NetworkMode.NETWORKS:
             continue
         own = {e.endpoint.port for e in broker.config.broker_listeners}
@@ -87,8 +91,12 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 severity = Severity.NOTE
             else:
                 severity = SEVERITY if published else Severity.WARNING
+            hint = f'publish "{entry.endpoint.port}:{bound.endpoint.port}"'
+            if owners[entry.endpoint.host, entry.endpoint.port] is not broker:
+                # `duplicate-advertised-endpoint`
+                edits, hint = (), f"give {broker.name} a port of its own, and publish that port"
             if entry.endpoint.listener != own_way:
-                yield _finding(broker, entry, bound, edits, severity)
+                yield _finding(broker, entry, bound, severity, hint, edits)
 
 
 def _own_way(deployment: Deployment, broker: Broker) -> str | None:
@@ -140,7 +148,12 @@ def _published_elsewhere(broker: Broker, entry: ListenerEntry) -> bool:
 
 
 def _finding(
-    broker: Broker, entry: ListenerEntry, bound: ListenerEntry, edits: tuple[Edit, ...], severity: Severity
+    broker: Broker,
+    entry: ListenerEntry,
+    bound: ListenerEntry,
+    severity: Severity,
+    hint: str,
+    edits: tuple[Edit, ...],
 ) -> Finding:
     endpoint = entry.endpoint
     return Finding(
@@ -154,7 +167,7 @@ def _finding(
             for p in broker.member.published[:1]
         ),
         why="clients outside Docker's networks reach a container only through its published ports",
-        hint=f'publish "{endpoint.port}:{bound.endpoint.port}"',
+        hint=hint,
         service=broker.name,
         listener=endpoint.listener,
         edits=edits,
