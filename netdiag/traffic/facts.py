@@ -45,7 +45,7 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told(Sighting):
+class AdvertisedEndpoint(Sighting):
     """An address of a broker that `broker` told a client.
 
     `leads`: topics of which the client was told that this broker leads partitions, where it asked for few topics;
@@ -88,7 +88,7 @@ class Attempts(Sighting):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(Sighting):
+class NameLookup(Sighting):
     """A name that a client address asked the name service for, with one kind of result; `broker` is the server."""
 
     name: str
@@ -97,7 +97,7 @@ class Asked(Sighting):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calls(Sighting):
+class RequestCounts(Sighting):
     """Requests of one client to one broker with one api key; `busiest`: the most within ten seconds.
 
     `lowest` and `highest` are versions, None where unknown. `unanswered` lack an answer that they should have.
@@ -168,7 +168,7 @@ class Moves(Sighting):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Producing(Sighting):
+class ProducedBatches(Sighting):
     """The record batches that one client produced to one topic; `times` counts them.
 
     `plain` batches (with `plain_bytes`) are not compressed. `resent` batches have a sequence that was sent before,
@@ -225,7 +225,7 @@ class Oversized(Sighting):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Idle(Sighting):
+class IdleConnections(Sighting):
     """Connections that ended after a silence. `idle_ms` is the shortest of these silences, `longest_ms` the longest.
 
     `used`: a request was sent into the silence, and no answer came; `ending` as in table connections.
@@ -266,18 +266,18 @@ class WireView:
     """Everything that rules about the wire are told."""
 
     coverage: Coverage = field(default_factory=Coverage)
-    told: tuple[Told, ...] = ()
+    advertised_endpoints: tuple[AdvertisedEndpoint, ...] = ()
     attempts: tuple[Attempts, ...] = ()
-    asked: tuple[Asked, ...] = ()
-    calls: tuple[Calls, ...] = ()
+    name_lookups: tuple[NameLookup, ...] = ()
+    request_counts: tuple[RequestCounts, ...] = ()
     errors: tuple[Errors, ...] = ()
     group_steps: tuple[GroupStep, ...] = ()
     moves: tuple[Moves, ...] = ()
-    producing: tuple[Producing, ...] = ()
+    produced_batches: tuple[ProducedBatches, ...] = ()
     acks: tuple[Acks, ...] = ()
     skews: tuple[Skew, ...] = ()
     oversized: tuple[Oversized, ...] = ()
-    idle: tuple[Idle, ...] = ()
+    idle_connections: tuple[IdleConnections, ...] = ()
     clusters: tuple[Cluster, ...] = ()
 
 

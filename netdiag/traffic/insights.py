@@ -27,19 +27,19 @@ from netdiag.traffic.facts import (
     MOST,
     MOST_VALUES,
     Acks,
-    Asked,
+    AdvertisedEndpoint,
     Attempts,
-    Calls,
     Cluster,
     Coverage,
     Errors,
     GroupStep,
-    Idle,
+    IdleConnections,
     Moves,
+    NameLookup,
     Oversized,
-    Producing,
+    ProducedBatches,
+    RequestCounts,
     Skew,
-    Told,
 )
 from netdiag.traffic.folds import MOST_RESENT, RESENT, TIMES, UNTIL
 from netdiag.values import dataclass
@@ -172,7 +172,7 @@ def coverage(tables: Tables) -> DataFrame:
     return shaped(frame, Coverage).na.fill(0)
 
 
-def told(tables: Tables) -> DataFrame:
+def advertised_endpoints(tables: Tables) -> DataFrame:
     """Every address of a broker that a client was told, with what the client wants of that broker."""
     keys = (*CLIENT, "broker", "node_id", "host", "port")
     endpoints = with_client(tables["endpoints"])
@@ -190,7 +190,9 @@ def told(tables: Tables) -> DataFrame:
         same(found, wanted, (*CLIENT, "broker")) & (found["node_id"] == wanted["leader_id"]),
         "left",
     ).select(*(found[name] for name in found.columns), wanted["leads"])
-    return shaped(_with_packet(frame, tables), Told, most=[F.col("time"), F.col("node_id"), F.col("client")])
+    return shaped(
+        _with_packet(frame, tables), AdvertisedEndpoint, most=[F.col("time"), F.col("node_id"), F.col("client")]
+    )
 
 
 def _led(tables: Tables) -> DataFrame:
@@ -255,7 +257,7 @@ def attempts(tables: Tables) -> DataFrame:
     return shaped(found, Attempts, most=[F.col("times").desc(), F.col("broker"), F.col("client_host")])
 
 
-def asked(tables: Tables) -> DataFrame:
+def name_lookups(tables: Tables) -> DataFrame:
     """The names that each client address looked up, by what came of it."""
     questions = tables["names"].where(F.col("type").isin("A", "AAAA"))
     frame = with_client(
@@ -267,7 +269,7 @@ def asked(tables: Tables) -> DataFrame:
         *sightings(),
         F.array_distinct(F.flatten(F.collect_set("addresses"))).alias("addresses"),
     )
-    return shaped(found, Asked, most=[F.col("times").desc(), F.col("name"), F.col("client_host")])
+    return shaped(found, NameLookup, most=[F.col("times").desc(), F.col("name"), F.col("client_host")])
 
 
 def clusters(tables: Tables) -> DataFrame:
@@ -380,7 +382,7 @@ _IDLE_MS = 60_000
 _SENT_AGAIN = 3
 
 
-def calls(tables: Tables) -> DataFrame:
+def request_counts(tables: Tables) -> DataFrame:
     """The requests of each client to each broker by api key."""
     keys = (*CLIENT, "broker", "api_key")
     throttled = F.coalesce("throttle_ms", F.lit(0))
@@ -403,7 +405,7 @@ def calls(tables: Tables) -> DataFrame:
         *(F.sum(name).alias(name) for name in ("times", "unanswered", "throttled", "throttle_ms")),
         F.max("longest_throttle_ms").alias("longest_throttle_ms"),
     )
-    return shaped(found, Calls, most=[F.col("times").desc(), *map(F.col, keys)])
+    return shaped(found, RequestCounts, most=[F.col("times").desc(), *map(F.col, keys)])
 
 
 def errors(tables: Tables) -> DataFrame:
@@ -431,7 +433,7 @@ def oversized(tables: Tables) -> DataFrame:
     return shaped(refused.unionByName(cut_off), Oversized, most=[F.col("largest").desc(), F.col("topic")])
 
 
-def idle(tables: Tables) -> DataFrame:
+def idle_connections(tables: Tables) -> DataFrame:
     """Connections that nothing was said on for a minute before they ended, by how long and how they ended."""
     answered = F.col("outcome") != "unanswered"
     silent = (
@@ -455,7 +457,7 @@ def idle(tables: Tables) -> DataFrame:
     found = ended.groupBy(
         *CLIENT, "broker", "ending", "used", F.floor(F.col("silence") / (_WINDOW_SECONDS * 1000)).alias("length")
     ).agg(*sightings("last_time"), F.min("silence").alias("idle_ms"), F.max("silence").alias("longest_ms"))
-    return shaped(found, Idle, most=[F.col("used").desc(), F.col("times").desc(), F.col("idle_ms")])
+    return shaped(found, IdleConnections, most=[F.col("used").desc(), F.col("times").desc(), F.col("idle_ms")])
 
 
 def _milliseconds(end: str, start: str) -> Column:
@@ -526,7 +528,7 @@ def _with_calls(by_code: DataFrame, keys: tuple[str, ...]) -> DataFrame:
     return by_code.withColumn("calls", whole).where(F.col("error_code") != 0)
 
 
-def producing(tables: Tables) -> DataFrame:
+def produced_batches(tables: Tables) -> DataFrame:
     """The batches of each client to each topic."""
     batches = topic_name(tables["batches"]).where((F.col("api_key") == _PRODUCE) & ~F.coalesce("control", F.lit(False)))
     keys = (*CLIENT, "topic")
@@ -538,7 +540,7 @@ def producing(tables: Tables) -> DataFrame:
     else:
         found = _by_sequence(rows, keys)
     frame = found.join(F.broadcast(replicas(tables)), "topic", "left").na.fill(0, ["records", "plain_records"])
-    return shaped(frame, Producing, most=[F.col("bytes").desc(), *map(F.col, keys)])
+    return shaped(frame, ProducedBatches, most=[F.col("bytes").desc(), *map(F.col, keys)])
 
 
 def _by_sequence(rows: DataFrame, keys: tuple[str, ...]) -> DataFrame:
@@ -638,10 +640,14 @@ class Insight:
 
 ALL: Mapping[str, Insight] = {
     "coverage": Insight(fact=facts.Coverage, ask=coverage),
-    "told": Insight(fact=facts.Told, ask=told, of=("endpoints",), folds={"exchanges": "tellers"}),
+    "advertised_endpoints": Insight(
+        fact=facts.AdvertisedEndpoint, ask=advertised_endpoints, of=("endpoints",), folds={"exchanges": "tellers"}
+    ),
     "attempts": Insight(fact=facts.Attempts, ask=attempts, of=("connections",)),
-    "asked": Insight(fact=facts.Asked, ask=asked, of=("names",)),
-    "calls": Insight(fact=facts.Calls, ask=calls, of=("exchanges",), folds={"exchanges": "calls"}),
+    "name_lookups": Insight(fact=facts.NameLookup, ask=name_lookups, of=("names",)),
+    "request_counts": Insight(
+        fact=facts.RequestCounts, ask=request_counts, of=("exchanges",), folds={"exchanges": "calls"}
+    ),
     "errors": Insight(
         fact=facts.Errors,
         ask=errors,
@@ -650,7 +656,9 @@ ALL: Mapping[str, Insight] = {
     ),
     "group_steps": Insight(fact=facts.GroupStep, ask=group_steps, of=("group_events",)),
     "moves": Insight(fact=facts.Moves, ask=moves, of=("endpoints", "leaders")),
-    "producing": Insight(fact=facts.Producing, ask=producing, of=("batches",), folds={"batches": "produced"}),
+    "produced_batches": Insight(
+        fact=facts.ProducedBatches, ask=produced_batches, of=("batches",), folds={"batches": "produced"}
+    ),
     "acks": Insight(fact=facts.Acks, ask=acks, of=("exchanges",), folds={"exchanges": "acks"}),
     "skews": Insight(fact=facts.Skew, ask=skews, of=("partitions",), folds={"partitions": "places"}),
     "oversized": Insight(
@@ -659,7 +667,9 @@ ALL: Mapping[str, Insight] = {
         of=("exchanges", "partitions"),
         folds={"exchanges": "cut_off", "partitions": "too_large"},
     ),
-    "idle": Insight(fact=facts.Idle, ask=idle, of=("exchanges",), folds={"exchanges": "silences"}),
+    "idle_connections": Insight(
+        fact=facts.IdleConnections, ask=idle_connections, of=("exchanges",), folds={"exchanges": "silences"}
+    ),
     "clusters": Insight(fact=facts.Cluster, ask=clusters, of=("endpoints",)),
 }
 

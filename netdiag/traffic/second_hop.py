@@ -8,7 +8,7 @@ capture holds neither (a name from /etc/hosts, or from Docker's own name server,
 import ipaddress
 from collections.abc import Iterator
 
-from netdiag.traffic.facts import Asked, Attempts, Told, WireView, port_of
+from netdiag.traffic.facts import AdvertisedEndpoint, Attempts, NameLookup, WireView, port_of
 from netdiag.values import dataclass
 
 _NO_ERROR = "NOERROR"
@@ -23,21 +23,21 @@ class SecondHop:
     these addresses and the port. `same_port`: connections to the port at addresses that may or may not be meant.
     """
 
-    told: Told
+    advertised: AdvertisedEndpoint
     addresses: tuple[str, ...]
-    asked: tuple[Asked, ...]
+    lookups: tuple[NameLookup, ...]
     attempts: tuple[Attempts, ...]
     same_port: tuple[Attempts, ...]
 
     @property
-    def unresolved(self) -> tuple[Asked, ...]:
+    def unresolved(self) -> tuple[NameLookup, ...]:
         """The questions that failed, where none gave an address and the very name was asked for.
 
         A search domain that does not have it says nothing: the name itself may have been answered before.
         """
-        failed = tuple(each for each in self.asked if each.result not in (_NO_ERROR, _UNANSWERED))
-        name = self.told.host.lower().rstrip(".")
-        if any(each.addresses for each in self.asked) or not any(each.name == name for each in failed):
+        failed = tuple(each for each in self.lookups if each.result not in (_NO_ERROR, _UNANSWERED))
+        name = self.advertised.host.lower().rstrip(".")
+        if any(each.addresses for each in self.lookups) or not any(each.name == name for each in failed):
             return ()
         return failed
 
@@ -56,11 +56,11 @@ def second_hops(view: WireView) -> Iterator[SecondHop]:
     attempts: dict[str, list[Attempts]] = {}
     for attempt in view.attempts:
         attempts.setdefault(attempt.client_host, []).append(attempt)
-    asked: dict[str, list[Asked]] = {}
-    for question in view.asked:
+    asked: dict[str, list[NameLookup]] = {}
+    for question in view.name_lookups:
         asked.setdefault(question.client_host, []).append(question)
-    for told in view.told:
-        yield _second_hop(told, asked.get(told.client_host, []), attempts.get(told.client_host, []))
+    for advertised in view.advertised_endpoints:
+        yield _second_hop(advertised, asked.get(advertised.client_host, []), attempts.get(advertised.client_host, []))
 
 
 def is_loopback(host: str) -> bool:
@@ -92,25 +92,25 @@ def kafka_addresses(view: WireView) -> frozenset[str]:
     )
 
 
-def _second_hop(told: Told, asked: list[Asked], attempts: list[Attempts]) -> SecondHop:
-    name = told.host.lower().rstrip(".")
-    literal = _address(told.host)
-    questions: tuple[Asked, ...] = ()
+def _second_hop(advertised: AdvertisedEndpoint, asked: list[NameLookup], attempts: list[Attempts]) -> SecondHop:
+    name = advertised.host.lower().rstrip(".")
+    literal = _address(advertised.host)
+    questions: tuple[NameLookup, ...] = ()
     if literal is None:
         # A resolver tries the search domains first.
         questions = tuple(each for each in asked if each.name == name or each.name.startswith(f"{name}."))
     resolved = [address for each in questions for address in each.addresses]
     addresses = (str(literal),) if literal is not None else tuple(dict.fromkeys(resolved))
-    wanted = {_joined(address, told.port) for address in addresses}
-    later = [each for each in attempts if each.last >= told.time]
+    wanted = {_joined(address, advertised.port) for address in addresses}
+    later = [each for each in attempts if each.last >= advertised.time]
     met = tuple(each for each in later if wanted & {each.broker, *each.also})
-    there = {told.broker}.union(*(each.also for each in later if each.broker == told.broker))
+    there = {advertised.broker}.union(*(each.also for each in later if each.broker == advertised.broker))
     same_port = tuple(
         each
         for each in later
-        if told.port in {port_of(address) for address in (each.broker, *each.also)} and each.broker not in there
+        if advertised.port in {port_of(address) for address in (each.broker, *each.also)} and each.broker not in there
     )
-    return SecondHop(told=told, addresses=addresses, asked=questions, attempts=met, same_port=same_port)
+    return SecondHop(advertised=advertised, addresses=addresses, lookups=questions, attempts=met, same_port=same_port)
 
 
 def _joined(host: str, port: int) -> str:

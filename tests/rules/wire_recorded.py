@@ -10,18 +10,18 @@ from netdiag.traffic.facts import SECOND, WireView
 
 FILE = "capture.pcap"
 _KINDS = {
-    "told": facts.Told,
+    "advertised_endpoints": facts.AdvertisedEndpoint,
     "attempts": facts.Attempts,
-    "asked": facts.Asked,
-    "calls": facts.Calls,
+    "name_lookups": facts.NameLookup,
+    "request_counts": facts.RequestCounts,
     "errors": facts.Errors,
     "group_steps": facts.GroupStep,
     "moves": facts.Moves,
-    "producing": facts.Producing,
+    "produced_batches": facts.ProducedBatches,
     "acks": facts.Acks,
     "skews": facts.Skew,
     "oversized": facts.Oversized,
-    "idle": facts.Idle,
+    "idle_connections": facts.IdleConnections,
     "clusters": facts.Cluster,
 }
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.traffic.facts import SECOND, Asked, Coverage, Told, WireView, host_of, port_of
+from netdiag.traffic.facts import SECOND, AdvertisedEndpoint, Coverage, NameLookup, WireView, host_of, port_of
 
 
 @pytest.mark.parametrize(
@@ -21,12 +21,12 @@ def test_an_address_is_taken_apart(address: str, host: str, port: int) -> None:
 
 
 def test_an_endpoint_is_written_as_clients_write_it() -> None:
-    assert Told(node_id=1, host="broker-1", port=9092).endpoint == "broker-1:9092"
-    assert Told(node_id=1, host="fd00::1", port=9092).endpoint == "[fd00::1]:9092"
+    assert AdvertisedEndpoint(node_id=1, host="broker-1", port=9092).endpoint == "broker-1:9092"
+    assert AdvertisedEndpoint(node_id=1, host="fd00::1", port=9092).endpoint == "[fd00::1]:9092"
 
 
 def test_a_sighting_knows_its_host_and_its_span() -> None:
-    asked = Asked(name="a", result="NXDOMAIN", client="10.0.0.9:53000", time=SECOND, last=3 * SECOND)
+    asked = NameLookup(name="a", result="NXDOMAIN", client="10.0.0.9:53000", time=SECOND, last=3 * SECOND)
     assert (asked.client_host, asked.seconds) == ("10.0.0.9", 2.0)
 
 
@@ -34,4 +34,4 @@ def test_a_capture_is_lossy_from_one_byte_in_a_thousand_on() -> None:
     assert not Coverage(bytes=100_000, lost_bytes=100).lossy
     assert Coverage(bytes=100_000, lost_bytes=101).lossy
     assert not Coverage().lossy
-    assert WireView().told == ()
+    assert WireView().advertised_endpoints == ()

@@ -5,12 +5,12 @@ notices only when it next sends: it reconnects, and its first request is late. T
 "disconnected" in its log.
 
 Bad:
-    idle:
+    idle_connections:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: nightly, ending: fin, used: false,  # <- here
          times: 4, idle_ms: 600010, longest_ms: 600900, last: 3000}
 
 Good:
-    idle:
+    idle_connections:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: nightly, ending: fin, used: false,
          times: 4, idle_ms: 540010, longest_ms: 540900, last: 3000}
 
@@ -36,7 +36,7 @@ _LEAST = 2
 
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client and broker that closes its idle connections after ten minutes."""
-    for each in view.idle:
+    for each in view.idle_connections:
         if each.used or each.times < _LEAST or not _IDLE_MS <= each.idle_ms <= each.longest_ms <= _IDLE_MS + _LATE_MS:
             continue
         yield finding(

@@ -4,12 +4,12 @@ Why: NAT, a load balancer or a firewall between client and broker drops the stat
 end. The next request is reset or never answered, and is late by a timeout.
 
 Bad:
-    idle:
+    idle_connections:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: nightly, ending: reset-by-broker,  # <- here
          used: true, times: 3, idle_ms: 351000, longest_ms: 420000, last: 3000}
 
 Good:
-    idle:
+    idle_connections:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: nightly, ending: reset-by-broker,
          used: true, times: 1, idle_ms: 351000, longest_ms: 351000, last: 3000}
 
@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
 from netdiag.rules.wire_findings import during, finding, times, who
-from netdiag.traffic.facts import Idle, WireView
+from netdiag.traffic.facts import IdleConnections, WireView
 
 ID = "wire-idle-dead"
 SEVERITY = Severity.WARNING
@@ -33,8 +33,8 @@ _LEAST = 2
 
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client and broker with several connections that died silently."""
-    found: dict[tuple[object, ...], list[Idle]] = {}
-    for each in view.idle:
+    found: dict[tuple[object, ...], list[IdleConnections]] = {}
+    for each in view.idle_connections:
         if each.used:
             found.setdefault((each.client_host, each.client_id, each.broker), []).append(each)
     for dead in found.values():

@@ -4,12 +4,12 @@ Why: Clients request metadata when they start, after certain errors, and every f
 come from a loop: a client that cannot reach its brokers, or a program that creates a new client for every message.
 
 Bad:
-    calls:
+    request_counts:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: web, api_key: 3, times: 900,  # <- here
          busiest: 180, last: 60}
 
 Good:
-    calls:
+    request_counts:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: web, api_key: 3, times: 9, busiest: 5, last: 60}
 
 Seen: a high rate of Metadata requests on the brokers; Error while fetching metadata with correlation id
@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
 from netdiag.rules.wire_findings import during, finding, times, who
-from netdiag.traffic.facts import Calls, WireView
+from netdiag.traffic.facts import RequestCounts, WireView
 
 ID = "wire-metadata-storm"
 SEVERITY = Severity.WARNING
@@ -34,8 +34,8 @@ _IN_TEN_SECONDS = 50
 
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client and broker with more than five requests a second for ten seconds."""
-    opened = {_key(each): each.times for each in view.calls if each.api_key == _API_VERSIONS}
-    for each in view.calls:
+    opened = {_key(each): each.times for each in view.request_counts if each.api_key == _API_VERSIONS}
+    for each in view.request_counts:
         if each.api_key != _METADATA or each.times < _LEAST or each.busiest < _IN_TEN_SECONDS:
             continue
         connections = opened.get(_key(each), 0)
@@ -57,5 +57,5 @@ def check(view: WireView) -> Iterator[Finding]:
         )
 
 
-def _key(calls: Calls) -> tuple[str, str | None, str]:
+def _key(calls: RequestCounts) -> tuple[str, str | None, str]:
     return (calls.client_host, calls.client_id, calls.broker)

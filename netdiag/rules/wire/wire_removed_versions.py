@@ -4,12 +4,12 @@ Why: Kafka 4.0 removed the request versions from before Kafka 2.1. A client that
 but Kafka 4.0 and later refuse it.
 
 Bad:
-    calls:
+    request_counts:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: legacy, api_key: 0, lowest: 2,  # <- here
          highest: 2, times: 90, last: 60}
 
 Good:
-    calls:
+    request_counts:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: legacy, api_key: 0, lowest: 3,
          highest: 9, times: 90, last: 60}
 
@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.protocol.table import UnknownMessage, release_versions
 from netdiag.rules.wire_findings import finding, request, several, who
-from netdiag.traffic.facts import Calls, WireView
+from netdiag.traffic.facts import RequestCounts, WireView
 
 ID = "wire-removed-versions"
 SEVERITY = Severity.NOTE
@@ -33,8 +33,8 @@ _OLD, _NEW = "3.9.1", "4.0.0"
 
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client with requests in versions that Kafka 4 removed."""
-    found: dict[tuple[object, ...], list[Calls]] = {}
-    for each in view.calls:
+    found: dict[tuple[object, ...], list[RequestCounts]] = {}
+    for each in view.request_counts:
         if each.lowest is not None and _is_removed(each.api_key, each.lowest):
             found.setdefault((each.client_host, each.client_id), []).append(each)
     for old in found.values():

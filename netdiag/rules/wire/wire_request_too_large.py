@@ -11,7 +11,7 @@ Bad:
 
 Good:
     oversized: []
-    calls:
+    request_counts:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: images, api_key: 0, lowest: 9, highest: 9,
          times: 3}
 

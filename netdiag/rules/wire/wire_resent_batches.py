@@ -5,12 +5,12 @@ move. Many, or one batch many times, mean that responses are late or are errors:
 behind, or request.timeout.ms is too short.
 
 Bad:
-    producing:
+    produced_batches:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: orders, topic: orders, times: 90,  # <- here
          records: 900, bytes: 90000, resent: 40, most_resent: 12, last: 60}
 
 Good:
-    producing:
+    produced_batches:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: orders, topic: orders, times: 900,
          records: 900, bytes: 90000, resent: 2, most_resent: 2, last: 60}
 
@@ -35,7 +35,7 @@ _SHARE = 0.2
 
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client and topic with dozens of repeated batches."""
-    for each in view.producing:
+    for each in view.produced_batches:
         many = each.resent >= _LEAST and each.resent >= _SHARE * each.times
         if not many and each.most_resent < _LEAST_OF_ONE:
             continue

@@ -4,12 +4,12 @@ Why: A broker tells a client that exceeds its quota to wait (throttle_time_ms), 
 What looks like a slow network or broker is a configured limit.
 
 Bad:
-    calls:
+    request_counts:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: import, api_key: 0, times: 400,  # <- here
          throttled: 120, throttle_ms: 54000, longest_throttle_ms: 1200, last: 60}
 
 Good:
-    calls:
+    request_counts:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: import, api_key: 0, times: 400, last: 60}
 
 Seen: produce-throttle-time-avg and fetch-throttle-time-avg above 0
@@ -33,7 +33,7 @@ _LEAST_MS = 1000
 
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client, broker and request that is throttled for more than a second in total."""
-    for each in view.calls:
+    for each in view.request_counts:
         if each.throttled < _LEAST or each.throttle_ms < _LEAST_MS:
             continue
         yield finding(

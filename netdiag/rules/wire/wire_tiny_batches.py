@@ -4,12 +4,12 @@ Why: Every batch costs a header of 61 bytes, a write on every replica and a part
 records in flight, throughput stays far below what the network can carry, and the brokers are busy with requests.
 
 Bad:
-    producing:
+    produced_batches:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: clicks, topic: clicks, times: 6000,  # <- here
          records: 6300, bytes: 900000, last: 20}
 
 Good:
-    producing:
+    produced_batches:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: clicks, topic: clicks, times: 60,
          records: 6300, bytes: 500000, last: 20}
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: audit, topic: audit, times: 40,
@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
 from netdiag.rules.wire_findings import during, finding, several, size, who
-from netdiag.traffic.facts import Producing, WireView
+from netdiag.traffic.facts import ProducedBatches, WireView
 
 ID = "wire-tiny-batches"
 SEVERITY = Severity.WARNING
@@ -38,8 +38,8 @@ _BYTES = 1024
 
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client that sends many small batches, the topic with the most first."""
-    found: dict[tuple[str, str | None], list[Producing]] = {}
-    for each in view.producing:
+    found: dict[tuple[str, str | None], list[ProducedBatches]] = {}
+    for each in view.produced_batches:
         if _is_tiny(each):
             found.setdefault((each.client_host, each.client_id), []).append(each)
     for topics in found.values():
@@ -59,7 +59,7 @@ def check(view: WireView) -> Iterator[Finding]:
         )
 
 
-def _is_tiny(each: Producing) -> bool:
+def _is_tiny(each: ProducedBatches) -> bool:
     """Whether there are many batches with very little in them."""
     if each.times < _LEAST or each.times < _RATE * max(each.seconds, 1.0) or not each.records:
         return False

@@ -5,7 +5,7 @@ wrong cluster, or gets the error that the leader is elsewhere again and again.
 
 Bad:
     coverage: {last: 60}
-    told:
+    advertised_endpoints:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: orders, node_id: 1,  # <- here
          cluster_id: cluster-A, host: 10.0.0.3, port: 9092}
     attempts:
@@ -16,7 +16,7 @@ Bad:
 
 Good:
     coverage: {last: 60}
-    told:
+    advertised_endpoints:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: orders, node_id: 1,
          cluster_id: cluster-A, host: 10.0.0.3, port: 9092}
     attempts:
@@ -44,7 +44,7 @@ SEVERITY = Severity.ERROR
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client and address at which a broker of another cluster answered."""
     for hop in second_hops(view):
-        told = hop.told
+        told = hop.advertised
         if told.cluster_id is None:
             continue
         other = _answers(view, hop)
@@ -68,4 +68,4 @@ def check(view: WireView) -> Iterator[Finding]:
 def _answers(view: WireView, hop: SecondHop) -> list[Cluster]:
     """What the brokers at that address returned as their cluster afterwards."""
     reached = {address for each in hop.attempts if each.responses for address in (each.broker, *each.also)}
-    return [each for each in view.clusters if each.broker in reached and each.last >= hop.told.time]
+    return [each for each in view.clusters if each.broker in reached and each.last >= hop.advertised.time]

@@ -5,7 +5,7 @@ broker is down.
 
 Bad:
     coverage: {last: 60}
-    told:
+    advertised_endpoints:
       - {client: "10.0.0.9:40312", broker: "192.168.8.133:9092", client_id: orders, node_id: 2,  # <- here
          host: 192.168.8.133, port: 9094}
     attempts:
@@ -13,7 +13,7 @@ Bad:
 
 Good:
     coverage: {last: 60}
-    told:
+    advertised_endpoints:
       - {client: "10.0.0.9:40312", broker: "192.168.8.133:9092", client_id: orders, node_id: 2,
          host: 192.168.8.133, port: 9094}
     attempts:
@@ -43,7 +43,7 @@ _LEAST = 2
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client and address that refuses its connections to the end."""
     for hop in second_hops(view):
-        told, refused = hop.told, hop.opened("refused")
+        told, refused = hop.advertised, hop.opened("refused")
         count = sum(each.times for each in refused)
         if count < _LEAST or is_loopback(told.host):
             continue

@@ -4,14 +4,14 @@ Why: Clients cannot tell brokers with the same host and port apart: the broker t
 all of them, and refuses those for partitions of the others.
 
 Bad:
-    told:
+    advertised_endpoints:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: orders, node_id: 1, last: 9,  # <- here
          host: 10.0.0.2, port: 9092}
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: orders, node_id: 2, last: 9,
          host: 10.0.0.2, port: 9092}
 
 Good:
-    told:
+    advertised_endpoints:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: orders, node_id: 1, last: 9,
          host: 10.0.0.2, port: 9092}
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: orders, node_id: 2, last: 9,
@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
 from netdiag.rules.wire_findings import finding, place, who
-from netdiag.traffic.facts import Told, WireView
+from netdiag.traffic.facts import AdvertisedEndpoint, WireView
 
 ID = "wire-told-endpoint-shared"
 SEVERITY = Severity.ERROR
@@ -34,9 +34,15 @@ SEVERITY = Severity.ERROR
 
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client and address that several brokers have at the same time."""
-    shared: dict[tuple[object, ...], list[Told]] = {}
-    for told in view.told:
-        key = (told.client_host, told.client_id, told.broker, told.cluster_id, told.endpoint.lower())
+    shared: dict[tuple[object, ...], list[AdvertisedEndpoint]] = {}
+    for told in view.advertised_endpoints:
+        key = (
+            told.client_host,
+            told.client_id,
+            told.broker,
+            told.cluster_id,
+            told.endpoint.lower(),
+        )
         shared.setdefault(key, []).append(told)
     for group in shared.values():
         first = group[0]
@@ -55,6 +61,6 @@ def check(view: WireView) -> Iterator[Finding]:
         )
 
 
-def _at_once(one: Told, other: Told) -> bool:
+def _at_once(one: AdvertisedEndpoint, other: AdvertisedEndpoint) -> bool:
     """Whether both were returned in the same period, so that neither has replaced the other."""
     return one.time <= other.last and other.time <= one.last

@@ -5,7 +5,7 @@ Connections hang until they time out, which looks like a slow cluster.
 
 Bad:
     coverage: {last: 90}
-    told:
+    advertised_endpoints:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: orders, node_id: 1,  # <- here
          host: 172.18.0.2, port: 9092}
     attempts:
@@ -13,7 +13,7 @@ Bad:
 
 Good:
     coverage: {last: 90}
-    told:
+    advertised_endpoints:
       - {client: "172.18.0.9:40312", broker: "172.18.0.2:9092", client_id: orders, node_id: 1,
          host: 172.18.0.2, port: 9092}
     attempts:
@@ -42,7 +42,7 @@ _PATIENCE = 2.5
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client and address that never answered."""
     for hop in second_hops(view):
-        told = hop.told
+        told = hop.advertised
         silent = [each for each in hop.opened("unanswered", "unreachable") if _is_proof(each)]
         if not silent or hop.answered or is_loopback(told.host):
             continue

@@ -5,19 +5,19 @@ that only the broker's network resolves is an unknown host for the client.
 
 Bad:
     coverage: {last: 60}
-    told:
+    advertised_endpoints:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: orders, node_id: 1,  # <- here
          host: broker-1, port: 29092, leads: [orders]}
-    asked:
+    name_lookups:
       - {client: "10.0.0.9:53111", name: broker-1, result: NXDOMAIN, times: 4}
       - {client: "10.0.0.9:53111", name: broker-1.example.net, result: NXDOMAIN, times: 4}
 
 Good:
     coverage: {last: 60}
-    told:
+    advertised_endpoints:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: orders, node_id: 1,
          host: broker-1, port: 29092, leads: [orders]}
-    asked:
+    name_lookups:
       - {client: "10.0.0.9:53111", name: broker-1.example.net, result: NXDOMAIN}
       - {client: "10.0.0.9:53111", name: broker-1, result: NOERROR, addresses: [10.0.0.2]}
     attempts:
@@ -42,7 +42,7 @@ SEVERITY = Severity.ERROR
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client and returned name that did not resolve."""
     for hop in second_hops(view):
-        told, failed = hop.told, hop.unresolved
+        told, failed = hop.advertised, hop.unresolved
         # A client that is answered on that port elsewhere has the address from another source (/etc/hosts).
         if not failed or is_loopback(told.host) or any(each.responses for each in hop.same_port):
             continue

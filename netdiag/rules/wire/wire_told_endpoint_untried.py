@@ -6,22 +6,22 @@ name (and the capture does not show the lookup), or it may not use the address.
 
 Bad:
     coverage: {last: 60}
-    told:
+    advertised_endpoints:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: billing, node_id: 1,  # <- here
          time: 1, last: 50, times: 40, host: kafka, port: 29092, coordinates: [billing]}
-    calls:
+    request_counts:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: billing, api_key: 10, times: 40,
          time: 1, last: 50}
 
 Good:
     coverage: {last: 60}
-    told:
+    advertised_endpoints:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: billing, node_id: 1,
          time: 1, last: 50, host: kafka, port: 29092, coordinates: [billing]}
     attempts:
       - {client: "10.0.0.9:40313", broker: "10.0.0.2:29092", opening: complete, protocol: kafka, responses: 20,
          time: 2, last: 60}
-    calls:
+    request_counts:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: billing, api_key: 10, time: 1, last: 1}
       - {client: "10.0.0.9:40313", broker: "10.0.0.2:29092", client_id: billing, api_key: 11, time: 2, last: 50}
 
@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
 from netdiag.rules.wire_findings import during, finding, several, who
-from netdiag.traffic.facts import SECOND, Told, WireView, host_of, port_of
+from netdiag.traffic.facts import SECOND, AdvertisedEndpoint, WireView, host_of, port_of
 from netdiag.traffic.second_hop import SecondHop, is_loopback, second_hops
 
 ID = "wire-told-endpoint-untried"
@@ -56,7 +56,7 @@ def check(view: WireView) -> Iterator[Finding]:
     if view.coverage.lossy:
         return
     for hop in second_hops(view):
-        told = hop.told
+        told = hop.advertised
         need = _need(view, told)
         if need is None or view.coverage.last - told.time < _PATIENCE or _may_be_tried(hop):
             continue
@@ -76,11 +76,11 @@ def check(view: WireView) -> Iterator[Finding]:
         )
 
 
-def _need(view: WireView, told: Told) -> str | None:
+def _need(view: WireView, told: AdvertisedEndpoint) -> str | None:
     """What the client needs this broker for; None if nothing shows it, or if the client gets it."""
     mine = [
         each
-        for each in view.calls
+        for each in view.request_counts
         if (each.client_host, each.client_id) == (told.client_host, told.client_id) and each.last >= told.time
     ]
     if told.coordinates:
@@ -101,7 +101,7 @@ def _need(view: WireView, told: Told) -> str | None:
 
 def _may_be_tried(hop: SecondHop) -> bool:
     """Whether a connection of the client may be to this address, or to its port if the address is unknown."""
-    told = hop.told
+    told = hop.advertised
     if hop.attempts:
         return True
     if hop.addresses:

@@ -5,13 +5,13 @@ itself, where nothing listens, or something else does.
 
 Bad:
     coverage: {last: 60}
-    told:
+    advertised_endpoints:
       - {client: "172.18.0.5:40312", broker: "172.18.0.2:9092", client_id: orders, node_id: 1,  # <- here
          host: localhost, port: 9092}
 
 Good:
     coverage: {last: 60}
-    told:
+    advertised_endpoints:
       - {client: "172.18.0.5:40312", broker: "172.18.0.2:29092", client_id: orders, node_id: 1,
          host: broker-1, port: 29092}
       - {client: "127.0.0.1:40313", broker: "127.0.0.1:9092", client_id: host-tool, node_id: 1,
@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
 from netdiag.rules.wire_findings import finding, who
-from netdiag.traffic.facts import Told, WireView, host_of
+from netdiag.traffic.facts import AdvertisedEndpoint, WireView, host_of
 from netdiag.traffic.second_hop import is_gateway_of, is_loopback
 
 ID = "wire-told-loopback"
@@ -38,7 +38,7 @@ _WORK = frozenset({0, 1, 2, 8, 9, 11, 12, 13, 14, 24, 25, 26, 28, 68})
 
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client and loopback address that it gets."""
-    for told in view.told:
+    for told in view.advertised_endpoints:
         if not is_loopback(told.host) or _is_local(view, told) or _works(view, told):
             continue
         # On the docker host localhost may be right: published ports lead to it.
@@ -59,7 +59,7 @@ def check(view: WireView) -> Iterator[Finding]:
         )
 
 
-def _is_local(view: WireView, told: Told) -> bool:
+def _is_local(view: WireView, told: AdvertisedEndpoint) -> bool:
     """Whether the client is on the broker's own machine, as far as its connections show."""
     if told.client_host == host_of(told.broker) or is_loopback(told.client_host):
         return True
@@ -67,11 +67,11 @@ def _is_local(view: WireView, told: Told) -> bool:
     return any(is_loopback(host_of(address)) for each in alike for address in each.also)
 
 
-def _works(view: WireView, told: Told) -> bool:
+def _works(view: WireView, told: AdvertisedEndpoint) -> bool:
     """Whether the client sends requests that it can only have sent through such an address."""
     return any(
         each.api_key in _WORK
         and each.last >= told.time
         and (each.client_host, each.client_id) == (told.client_host, told.client_id)
-        for each in view.calls
+        for each in view.request_counts
     )

@@ -4,12 +4,12 @@ Why: Batches of many similar records compress to a half or a fifth of their size
 disks and every replica carry all of it. Records that are already compressed (images, archives) gain nothing.
 
 Bad:
-    producing:
+    produced_batches:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: logs, topic: logs, times: 800,  # <- here
          records: 90000, bytes: 40000000, plain: 800, plain_bytes: 40000000, plain_records: 90000, last: 20}
 
 Good:
-    producing:
+    produced_batches:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: logs, topic: logs, times: 800,
          records: 90000, bytes: 8000000, last: 20}
 
@@ -36,7 +36,7 @@ _MEAN_BYTES = 4096
 
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client and topic with uncompressed bulk data."""
-    for each in view.producing:
+    for each in view.produced_batches:
         if each.plain_bytes < _BULK or not each.plain:
             continue
         if each.plain_records < _RECORDS * each.plain or each.plain_bytes < _MEAN_BYTES * each.plain:

@@ -16,7 +16,7 @@ def test_what_a_client_is_told_of_whom_it_needs(spark: "SparkSession") -> None:
     one = {"connection": 1, "correlation_id": 7}
     endpoint = {**ENDS, **one, "api_key": 3, "node_id": 1, "host": "kafka", "port": 29092, "cluster_id": "c"}
     found = answers(
-        insights.told(
+        insights.advertised_endpoints(
             tables(
                 spark,
                 connections=[{**ENDS, "connection": 1}],
@@ -70,7 +70,7 @@ def test_names_by_client_and_result(spark: "SparkSession") -> None:
         {**row, "time": 3, "result": "NOERROR", "addresses": ["10.0.0.2"]},
         {**row, "time": 3, "result": "NOERROR", "type": "TXT"},
     ]
-    found = {row["result"]: row for row in answers(insights.asked(tables(spark, names=rows)))}
+    found = {row["result"]: row for row in answers(insights.name_lookups(tables(spark, names=rows)))}
     assert (found["NXDOMAIN"]["times"], found["NOERROR"]["times"]) == (2, 1)
     assert found["NOERROR"]["addresses"] == ["10.0.0.2"]
 

@@ -18,7 +18,7 @@ def test_requests_by_api_with_the_busiest_ten_seconds(spark: "SparkSession") -> 
         {**ENDS, "api_key": 3, "api_version": 1 + (at > 50), "time": at, "throttle_ms": at} for at in (0, 1, 2, 11, 60)
     ]
     rows += [{**ENDS, "api_key": 1, "time": 1, "replica_id": 2}, {**ENDS, "time": 1, "outcome": "no-request"}]
-    (found,) = answers(insights.calls(tables(spark, exchanges=rows)))
+    (found,) = answers(insights.request_counts(tables(spark, exchanges=rows)))
     assert (found["api_key"], found["times"], found["busiest"]) == (3, 5, 3)
     assert (found["lowest"], found["highest"]) == (1, 2)
     assert (found["throttled"], found["throttle_ms"], found["longest_throttle_ms"]) == (4, 74, 60)
@@ -87,7 +87,7 @@ def test_silences_that_connections_ended_after(spark: "SparkSession") -> None:
         + [{**ENDS, "connection": 2, "time": 400, "outcome": "unanswered", "api_key": 3}]
         + [{**ENDS, "connection": 5, "time": 400, "outcome": "unanswered", "api_key": 3}],
     )
-    found = {row["used"]: row for row in answers(insights.idle(held))}
+    found = {row["used"]: row for row in answers(insights.idle_connections(held))}
     assert (found[False]["times"], found[False]["idle_ms"], found[False]["ending"]) == (1, 600_000, "fin")
     assert (found[True]["times"], found[True]["idle_ms"], found[True]["ending"]) == (1, 300_000, "reset-by-broker")
 
@@ -116,7 +116,7 @@ def test_batches_by_client_and_topic_and_those_sent_again(spark: "SparkSession")
             {**batch, "api_key": 1},
         ],
     )
-    (found,) = answers(insights.producing(held))
+    (found,) = answers(insights.produced_batches(held))
     assert (found["times"], found["records"], found["bytes"], found["replicas"]) == (6, 12, 600, 3)
     assert (found["plain"], found["plain_bytes"], found["plain_records"]) == (2, 200, 4)
     assert (found["resent"], found["most_resent"]) == (2, 3)
