@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.bench.running import descendants
+
 _PAUSE = 0.2
 # sys.argv: the file for the result, that for the output, and the command. 36 is PR_SET_CHILD_SUBREAPER.
 _STARTER = """
@@ -70,7 +72,7 @@ def run(command: Sequence[str | Path], *, memory: bool = False, environment: Map
 
 def _look(pid: int, found: Tree) -> None:
     together = java = 0.0
-    for each in below(pid):
+    for each in descendants(pid):
         held = _held(each)
         words = _words(each)
         together += held
@@ -79,16 +81,6 @@ def _look(pid: int, found: Tree) -> None:
         if "pyspark.daemon" in words:
             found.worker = max(found.worker, held)
     found.together, found.java = max(found.together, together), max(found.java, java)
-
-
-def below(pid: int) -> list[int]:
-    """The children of a process and theirs."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for task in os.listdir(f"/proc/{pid}/task"):
-            for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split():
-                found += [int(child), *below(int(child))]
-    return found
 
 
 def _held(pid: int) -> float:

@@ -120,19 +120,19 @@ class _Sampler:
 
     def _look(self) -> None:
         while not self._over.wait(_PAUSE):
-            pids = _below(self._pid)
+            pids = descendants(self._pid)
             # sharing takes the kernel a walk over all pages, which would slow a single large process down
             look = _resident if len(pids) == 1 else _held
             self.most = max(self.most, sum(look(pid) for pid in pids))
 
 
-def _below(pid: int) -> list[int]:
+def descendants(pid: int) -> list[int]:
     """The children of a process and theirs."""
     found: list[int] = []
     with contextlib.suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):
             for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split():
-                found += [int(child), *_below(int(child))]
+                found += [int(child), *descendants(int(child))]
     return found
 
 

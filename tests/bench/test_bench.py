@@ -1,19 +1,31 @@
-"""The driver of `make bench`: it goes on where it was, counts, judges and writes a page of what was measured."""
+"""`make bench`: its captures are what they should be, and it goes on where it was, counts, judges and writes a page.
 
+Real clients are recorded for a moment in a network of their own; copies in a larger capture stay whole and are told
+apart by address and time; what is made is what the maker says, for our engine and for tshark.
+"""
+
+import subprocess
+import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.bench import __main__ as driver
 from tests.bench import captures, cases, peers, results
-from tests.bench.captures import NoRoom, Recipe, obtain
+from tests.bench.captures import Capture, NoRoom, Recipe, obtain
 from tests.bench.cases import Contestant
+from tests.bench.growing import cut, grow
+from tests.bench.making import make
 from tests.bench.page import render
-from tests.bench.recording import CannotRecord, Recording
+from tests.bench.peers import Tshark, messages, tshark
+from tests.bench.recording import CannotRecord, Recording, record
 from tests.bench.results import Result
-from tests.bench.running import Cost
+from tests.bench.running import Cost, cached, median, run, uncached
 from tests.bench.verdicts import of
+from tests.native.reading import rows_of_files
 
 SIZES = cases.Sizes(megabytes=1, compared=1, gigabytes=(), rounds=1)
 
@@ -121,3 +133,139 @@ def test_sums_and_the_whole_analysis_are_held_against_the_empty_job() -> None:
 def test_messages_in_sums_are_added(tmp_path: Path) -> None:
     (tmp_path / "sums").write_text('{"requests": 3, "responses": 2}\n{"requests": 1, "responses": 0}\n')
     assert peers.messages_in_sums(tmp_path / "sums") == 6
+
+
+@pytest.mark.bar("engine-rate", long=True)
+def test_what_clients_say_is_in_the_capture(tmp_path: Path) -> None:
+    path = tmp_path / "seed.pcap"
+    try:
+        recording = record(path, "chatty", 8)
+    except CannotRecord as error:
+        pytest.skip(str(error))
+    rows = rows_of_files(path, tables=frozenset({"exchanges"}))["exchanges"]
+    sizes = [packet.length for packet in rows_of_files(path, tables=frozenset({"packets"}))["packets"]]
+    assert {int(row.broker.rpartition(":")[2]) for row in rows} == set(recording.ports)
+    assert recording.dropped == 0
+    assert {"Produce", "Metadata", "ApiVersions", "JoinGroup"} <= {row.api_name for row in rows}
+    # cut to the wire, not to the memory of the loopback interface
+    assert max(sizes) <= 1514
+
+
+def _exchanges(path: Path) -> Sequence[Any]:
+    return rows_of_files(path, tables=frozenset({"exchanges"}))["exchanges"]
+
+
+def _packets(path: Path) -> int:
+    return len(rows_of_files(path, tables=frozenset({"packets"}))["packets"])
+
+
+def test_copies_are_clusters_of_their_own_one_after_another(tmp_path: Path) -> None:
+    seed, grown = tmp_path / "seed.pcap", tmp_path / "grown.pcap"
+    made = make(seed, 200_000, connections=8)
+    size = seed.stat().st_size
+    packets = grow(seed, grown, 3 * size, (9092,))
+    assert packets >= 3 * made.packets - 1
+    rows = _exchanges(grown)
+    assert 3 * made.exchanges - 1 <= len(rows) <= 3 * made.exchanges
+    assert len({row.broker for row in rows}) == 3
+    assert len({row.client for row in rows}) == 24
+    times = [row.time for row in rows]
+    assert times == sorted(times)
+
+
+def test_what_is_cut_off_ends_at_a_packet(tmp_path: Path) -> None:
+    seed, grown, part = tmp_path / "seed.pcap", tmp_path / "grown.pcap", tmp_path / "part.pcap"
+    made = make(seed, 200_000, connections=8)
+    size = seed.stat().st_size * 5 // 2
+    packets = grow(seed, grown, size, (9092,))
+    assert size - 2000 < grown.stat().st_size <= size
+    assert 2 * made.packets < packets < 3 * made.packets
+    assert _packets(grown) == packets
+    packets = cut(seed, part, 100_001)
+    assert 98_000 < part.stat().st_size <= 100_001
+    assert _packets(part) == packets
+
+
+_HOLD = """
+import subprocess, sys, time
+held = bytearray(b"x") * (int(sys.argv[1]) << 20)
+if len(sys.argv) > 2:
+    subprocess.run([sys.executable, "-c", sys.argv[3], sys.argv[2]])
+time.sleep(1)
+"""
+
+
+def test_memory_is_that_of_all_processes_and_not_of_ours() -> None:
+    ballast = bytearray(b"x") * (300 << 20)
+    alone = run([sys.executable, "-c", _HOLD, "60"])
+    assert 60 < alone.together < 200 < len(ballast) >> 20
+    both = run([sys.executable, "-c", _HOLD, "60", "90", _HOLD])
+    assert both.largest < 150 <= both.together
+
+
+def test_processor_time_is_that_of_children_too(tmp_path: Path) -> None:
+    work = "import time\nwhile time.process_time() < 0.5: pass"
+    cost = run([sys.executable, "-c", f"import subprocess, sys; subprocess.run([sys.executable, '-c', {work!r}])"])
+    assert cost.cpu >= 0.5
+    assert cost.wall >= 0.5
+    assert cost.status == 0
+
+
+def test_output_and_status_are_kept(tmp_path: Path) -> None:
+    output, errors = tmp_path / "output", tmp_path / "errors"
+    program = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"
+    assert run([sys.executable, "-c", program], output=output, errors=errors).status == 3
+    assert (output.read_text(), errors.read_text()) == ("out\n", "err\n")
+
+
+def test_the_median_is_taken_figure_by_figure() -> None:
+    costs = [Cost(status=0, wall=w, cpu=c, largest=m, together=m) for w, c, m in ((1, 9, 5), (2, 7, 6), (3, 8, 4))]
+    assert median(costs) == Cost(status=0, wall=2, cpu=8, largest=6, together=6)
+
+
+def test_a_file_is_whole_in_memory_or_out_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"x" * 100_000)
+    uncached(path)
+    cached(path)
+    assert path.read_bytes() == b"x" * 100_000
+
+
+@pytest.mark.parametrize(("connections", "largest"), [(1, 0), (7, 0), (60, 0), (300, 0), (60, 100_000)])
+def test_every_exchange_that_is_made_is_found_whole(tmp_path: Path, connections: int, largest: int) -> None:
+    path = tmp_path / "made.pcap"
+    made = make(path, 500_000, connections=connections, largest=largest)
+    rows = rows_of_files(path, tables=frozenset({"exchanges", "losses", "connections"}))
+    exchanges = rows["exchanges"]
+    assert len(exchanges) == made.exchanges >= connections
+    assert {(row.outcome, row.decoded) for row in exchanges} == {("answered", "full")}
+    assert len(rows["connections"]) == connections
+    assert rows["losses"] == []
+    assert path.stat().st_size > 400_000
+    assert max(row.response_bytes or 0 for row in exchanges) > largest
+
+
+def test_what_is_seen_several_times_is_told_once(tmp_path: Path) -> None:
+    path = tmp_path / "made.pcap"
+    made = make(path, 500_000, connections=20, sightings=3)
+    rows = rows_of_files(path, tables=frozenset({"exchanges", "losses", "connections"}))
+    assert len(rows["exchanges"]) == made.exchanges
+    assert {len(row.seen_as or ()) for row in rows["connections"]} == {2}
+    assert len(rows["connections"]) == 20
+    assert rows["losses"] == []
+
+
+def test_tshark_finds_as_many(tmp_path: Path) -> None:
+    found = tshark()
+    if found is None:
+        pytest.skip("no command 'tshark'")
+    path = tmp_path / "made.pcap"
+    made = make(path, 300_000, connections=50)
+    assert _counted(found, path, tmp_path / "output") == 2 * made.exchanges
+
+
+def _counted(found: Tshark, path: Path, output: Path) -> int:
+    capture = Capture(path=path, recipe=Recipe(mix="made", megabytes=1), ports=(9092,), packets=0)
+    with output.open("wb") as file:
+        subprocess.run(found.command(capture), stdout=file, stderr=subprocess.DEVNULL, check=True)
+    return messages(output)

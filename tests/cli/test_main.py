@@ -1,10 +1,11 @@
-"""The command itself: what it costs to start, what every command has."""
+"""The command itself: what it costs to start, what every command has, which exit status a report gets."""
 
 import inspect
 import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ import typer
 from netdiag import __version__
 from netdiag.cli.command import Command, command_of, console_of, finish
 from netdiag.cli.console import Colour, Console
-from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.exit_status import ExitStatus, status_of
 from netdiag.cli.main import COMMANDS, attribute_at
 from netdiag.errors import InputError, internal_error
+from netdiag.findings import ContainerLocation, Finding, Severity
+from netdiag.render.report import Input, Problem, Report, Skipped
 from netdiag.rules.compose import COMPOSE
 from netdiag.rules.declared import DECLARED
 from tests.cli.shell import CLEAN, environment, netdiag
@@ -189,3 +192,36 @@ def test_options_after_the_command_win(words: list[str], expected: tuple[bool, b
 def test_a_defect_says_how_to_report_it() -> None:
     assert "--debug" in (internal_error(ValueError("x" * 999)).hint or "")
     assert len(str(internal_error(ValueError("x" * 999)))) < 300
+
+
+CHECKED = Input(name="a", brokers=("k",))
+EMPTY = Input(name="b")
+UNREAD = Input(name="c", error=Problem(message="m"))
+SKIPPED = Skipped(vantage="v", reason="r")
+WARNING = Finding(rule="r", severity=Severity.WARNING, message="m", location=ContainerLocation(container="k"))
+ERROR = replace(WARNING, severity=Severity.ERROR)
+
+
+@pytest.mark.parametrize(
+    ("report", "fail_on", "require_all", "status"),
+    [
+        (Report(inputs=(CHECKED,)), Severity.ERROR, False, ExitStatus.CLEAN),
+        (Report(inputs=(CHECKED,), findings=(WARNING,)), Severity.ERROR, False, ExitStatus.CLEAN),
+        (Report(inputs=(CHECKED,), findings=(WARNING,)), Severity.WARNING, False, ExitStatus.FINDINGS),
+        (Report(inputs=(CHECKED,), findings=(WARNING, ERROR)), Severity.ERROR, False, ExitStatus.FINDINGS),
+        (Report(inputs=(CHECKED, UNREAD), findings=(ERROR,)), Severity.ERROR, False, ExitStatus.COULD_NOT_LOOK),
+        (Report(inputs=(EMPTY, UNREAD)), Severity.ERROR, False, ExitStatus.COULD_NOT_LOOK),
+        (Report(), Severity.ERROR, False, ExitStatus.NOTHING_TO_CHECK),
+        (Report(inputs=(EMPTY,)), Severity.ERROR, False, ExitStatus.NOTHING_TO_CHECK),
+        (Report(inputs=(EMPTY, CHECKED)), Severity.ERROR, False, ExitStatus.CLEAN),
+        (Report(inputs=(CHECKED,), skipped=(SKIPPED,)), Severity.ERROR, False, ExitStatus.CLEAN),
+        (Report(inputs=(CHECKED,), skipped=(SKIPPED,)), Severity.ERROR, True, ExitStatus.COULD_NOT_LOOK),
+        (Report(inputs=(UNREAD,), interrupted=True), Severity.ERROR, False, ExitStatus.INTERRUPTED),
+    ],
+)
+def test_status(report: Report, fail_on: Severity, require_all: bool, status: ExitStatus) -> None:
+    assert status_of(report, fail_on=fail_on, require_all=require_all) is status
+
+
+def test_the_numbers_are_a_contract() -> None:
+    assert [int(status) for status in ExitStatus] == [0, 1, 2, 3, 4, 130, 143]

@@ -1,12 +1,17 @@
-"""Whole small files: what they declare, where it stands, and what compose would refuse."""
+"""Whole small files: what they declare, where it stands, and what compose would refuse.
+
+The model answers for itself, and variables of a command that were meant for the container are found.
+"""
 
 import pytest
 
 from netdiag.compose.dotenv import load_dotenv
 from netdiag.compose.load import load, normalized_name
 from netdiag.compose.positions import Source
-from netdiag.compose.problems import ComposeError
+from netdiag.compose.problems import ComposeError, Problems
+from netdiag.compose.project import Project, Service, unescaped_variables
 from tests.compose.tracing import assert_traced, cut, project, texts_in
+from tests.deployment.stacks import project_of
 
 STACK = """\
 name: Kafka.Lab
@@ -226,3 +231,34 @@ def test_the_name_of_a_project(
 
 def test_normalized_names() -> None:
     assert [normalized_name(text) for text in ("A b.C", "_-x_-", "Ünï", "9x")] == ["abc", "x_-", "n", "9x"]
+
+
+@pytest.mark.parametrize(
+    ("own", "active", "starts"),
+    [((), (), True), ((), ("p",), True), (("p",), (), False), (("p", "q"), ("q",), True), (("p",), ("*",), True)],
+)
+def test_profiles(own: tuple[str, ...], active: tuple[str, ...], starts: bool) -> None:
+    span = Source("f", b"a").span(0, 1)
+    assert Service(name="a", span=span, profiles=own).active(active) == starts
+
+
+def test_errors_and_warnings_are_told_apart() -> None:
+    span = Source("f", b"a").span(0, 1)
+    problems = Problems()
+    problems.error("e", "bad", span)
+    problems.warning("w", "odd", span)
+    project = Project(name=None, path="f", services={}, networks={}, problems=problems.all())
+    assert [problem.code for problem in project.errors] == ["e"]
+    assert [problem.code for problem in project.warnings] == ["w"]
+
+
+def test_the_expression_is_pointed_at_once_per_text() -> None:
+    text = 'services:\n  a:\n    image: x\n    environment: {T: 1}\n    command: ["sh", "-c", "echo $T ${T}", "$T"]\n'
+    found = unescaped_variables(project_of(text))
+    assert [(u.service.name, u.where, u.variable, u.span.line) for u in found] == [("a", "command", "T", 5)] * 2
+    assert [text[u.span.start : u.span.end] for u in found] == ["$T", "$T"]
+
+
+def test_a_variable_passed_on_without_a_value_is_nobodys() -> None:
+    text = "services:\n  a:\n    image: x\n    environment: [T]\n    command: sh -c 'echo $T'\n"
+    assert unescaped_variables(project_of(text)) == ()

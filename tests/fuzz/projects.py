@@ -1,6 +1,7 @@
 """The grammar: a project as files, made of what decides about Kafka listeners, then often disturbed.
 
-Everything comes from one `random.Random`, so a seed is a project. What must never be printed bears `SECRET`.
+Everything comes from one `random.Random`, so a seed is a project. What must never be printed bears `SECRET`. The words
+come first: what is sane, and what no compose file should hold.
 """
 
 import random
@@ -9,26 +10,213 @@ from functools import cache
 
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.rule import rule_page
-from tests.fuzz.words import (
-    COMMANDS,
-    COMMENTS,
-    HOSTS,
-    IMAGES,
-    KEYS,
-    NAMES,
-    PARTS,
-    PORTS,
-    SECRET_KEYS,
-    TOP,
-    WILD_COMMENTS,
-    WILD_HOSTS,
-    WILD_IMAGES,
-    WILD_KEYS,
-    WILD_NAMES,
-    WILD_PORTS,
-    WILD_TOP,
-)
 from tests.house.tree import ROOT
+
+IMAGES = (
+    "apache/kafka:3.9.1",
+    "apache/kafka:4.0.0",
+    "apache/kafka",
+    "confluentinc/cp-kafka:7.9.2",
+    "confluentinc/cp-server:8.0.0",
+    "confluentinc/cp-kafka:${TAG:-7.4.0}",
+    "bitnami/kafka:3.6",
+    "bitnamilegacy/kafka:3.9",
+    "wurstmeister/kafka:2.13-2.8.1",
+    "redpandadata/redpanda:v25.1.1",
+    "lensesio/fast-data-dev",
+    "quay.io/strimzi/kafka:0.45.0-kafka-3.9.0",
+    "debezium/kafka:2.7",
+    "debezium/connect:2.7",
+    "zookeeper:3.9",
+    "confluentinc/cp-schema-registry:7.9.2",
+    "provectuslabs/kafka-ui",
+    "obsidiandynamics/kafdrop",
+    "confluentinc/cp-ksqldb-server:7.9.2",
+)
+WILD_IMAGES = ("x@sha256:00", "", "a:b:c", "\x1b[31mred", "${IMG}")
+KEYS = (
+    "KAFKA_LISTENERS",
+    "KAFKA_ADVERTISED_LISTENERS",
+    "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP",
+    "KAFKA_INTER_BROKER_LISTENER_NAME",
+    "KAFKA_CONTROLLER_LISTENER_NAMES",
+    "KAFKA_CONTROLLER_QUORUM_VOTERS",
+    "KAFKA_CONTROLLER_QUORUM_BOOTSTRAP_SERVERS",
+    "KAFKA_NODE_ID",
+    "KAFKA_BROKER_ID",
+    "KAFKA_PROCESS_ROLES",
+    "CLUSTER_ID",
+    "KAFKA_ZOOKEEPER_CONNECT",
+    "KAFKA_CFG_LISTENERS",
+    "KAFKA_CFG_NODE_ID",
+    "KAFKA_CFG_ADVERTISED_LISTENERS",
+    "KAFKA_CFG_PROCESS_ROLES",
+    "KAFKA_CFG_CONTROLLER_QUORUM_VOTERS",
+    "KAFKA_ADVERTISED_HOST_NAME",
+    "KAFKA_ADVERTISED_PORT",
+    "HOSTNAME_COMMAND",
+    "PORT_COMMAND",
+    "KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR",
+    "KAFKA_CREATE_TOPICS",
+    "KAFKA_BOOTSTRAP_SERVERS",
+    "BOOTSTRAP_SERVERS",
+    "CONNECT_BOOTSTRAP_SERVERS",
+    "SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS",
+    "KAFKA_CLUSTERS_0_BOOTSTRAPSERVERS",
+    "SPRING_APPLICATION_JSON",
+    "KAFKA_OPTS",
+    "KAFKA_HEAP_OPTS",
+    "ADV_HOST",
+    "BROKER_PORT",
+    "ALLOW_PLAINTEXT_LISTENER",
+    "KAFKA_KRAFT_CLUSTER_ID",
+    "ZOOKEEPER_CLIENT_PORT",
+    "KAFKA_MIN_INSYNC_REPLICAS",
+    "KAFKA_SSL_KEYSTORE_LOCATION",
+    "KAFKA_LISTENER_NAME_EXT_SSL_CLIENT_AUTH",
+    "KAFKA_SASL_ENABLED_MECHANISMS",
+    "KAFKA_BROKERS",
+)
+SECRET_KEYS = (
+    "KAFKA_SSL_KEYSTORE_PASSWORD",
+    "KAFKA_SASL_JAAS_CONFIG",
+    "KAFKA_LISTENER_NAME_EXT_PLAIN_SASL_JAAS_CONFIG",
+    "DB_PASSWORD",
+    "KAFKA_CLIENT_PASSWORDS",
+    "API_TOKEN",
+    "CLIENT_SECRET",
+)
+WILD_KEYS = ("KAFKA_", "KAFKA_\x1b[2J", "", "A B", "KAFKA_LISTENERS\u202e")
+NAMES = ("PLAINTEXT", "EXT", "HOST", "CONTROLLER", "SSL", "SASL_SSL", "INTERNAL")
+WILD_NAMES = ("a b", "é", "", "\x1b]0;x\x07", "N" * 300)
+HOSTS = (
+    "kafka",
+    "broker-1",
+    "localhost",
+    "127.0.0.1",
+    "0.0.0.0",
+    "",
+    "host.docker.internal",
+    "[::1]",
+    "[::]",
+    "192.168.1.5",
+    "${HOST:-kafka}",
+    "${A:-${B:-${C:-x}}}",
+    "kafka",
+    "broker-1",
+)
+WILD_HOSTS = (
+    "${HOST}",
+    "$$HOST",
+    "${HOST:?no}",
+    "-",
+    "kafka.example.com",
+    "1.2.3.4.5",
+    "255.255.255.255",
+    "h" * 260,
+    "\u202ekafka",
+    "${",
+    "_{HOSTNAME_COMMAND}",
+    "kafka1,kafka2",
+    "xn--a",
+    "0x7f.1",
+    "[fe80::1%eth0]",
+)
+PORTS = ("9092", "29092", "9093", "${PORT:-9092}")
+WILD_PORTS = ("0", "-1", "65536", "99999999999999999999", "", "${PORT}", "9092/tcp", "９０９２", "1e3")
+COMMENTS = (
+    "# netdiag: ignore[all]",
+    "# netdiag: ignore[advertised-]",
+    "# netdiag: ignore-file[all]",
+    "# netdiag: ignore[" + "a," * 50 + "]",
+    "# netdiag: ignore",
+    "# netdiag: ignore[compose-] \u202ewhy",
+    "# netdiag:" * 9,
+)
+WILD_COMMENTS = ("# netdiag: nonsense[\x1b]", "#", "# netdiag: ignore[*]")
+PARTS = (
+    "&a ",
+    "*a",
+    "<<: *a",
+    "<<: [*a, *k]",
+    "!reset ",
+    "!override ",
+    "${",
+    "${A:-",
+    "}",
+    "$",
+    '"',
+    "'",
+    "|\n",
+    ">-\n",
+    "[",
+    "]",
+    "{",
+    "}",
+    ": ",
+    "- ",
+    "\r\n",
+    "\r",
+    "\t",
+    "#",
+    "é",
+    "\U0001f600",
+    "\ufeff",
+    "---\n",
+    "%YAML 1.1\n",
+    "\\",
+    "? ",
+    "!!binary ",
+    "\u2028",
+    "\x85",
+    "\x1b[2J",
+    "\u202e",
+    "1e999",
+    "0x",
+    "~",
+    "\n    ",
+    "\n",
+    "extends: kafka",
+    "include: [other.yml]",
+    "ports: ['1-9999:1-9999']",
+    "\x00",
+    "://",
+    ",,,",
+    "9" * 400,
+    "://" * 50,
+    "a.b:" * 60,
+    "${A:-" * 40,
+    "[" * 90,
+    "netdiag: ignore[",
+)
+WILD_TOP = (
+    "name: {name}",
+    "include: [{{path: other.yml, env_file: v.env}}, compose.yml]",
+    "include: [other.yml]",
+    "x-a: &a [*a]",
+)
+TOP = (
+    "name: p",
+    "x-k: &k {{KAFKA_NODE_ID: 1}}",
+    "networks: {{default: {{name: n, external: true}}, back: {{internal: true}}}}",
+    "configs: {{c: {{content: 'listeners={list}'}}}}",
+    "secrets: {{s: {{environment: DB_PASSWORD}}}}",
+    "volumes: {{v: {{}}}}",
+    "version: '3'",
+)
+COMMANDS = (
+    "kafka-topics --bootstrap-server {list} --list",
+    "bash -c 'cub kafka-ready -b {list} 1 20 && /etc/confluent/docker/run'",
+    'sh -c "until nc -z {host} {port}; do sleep 1; done; kafka-console-producer --broker-list {list} --topic t"',
+    "start-kafka.sh --override listeners={list} --override advertised.listeners={list}",
+    "redpanda start --kafka-addr {list} --advertise-kafka-addr {list} --rpc-addr 0.0.0.0:33145 --overprovisioned",
+    "rpk topic list --brokers {list}",
+    "kcat -b {list} -L",
+    "[]",
+    "[a, {{b: c}}]",
+    "kafka-run-class -Dx={list} | tee \\\n && exec",
+)
+
 
 SECRET = "SECRET-xyz"
 LARGEST = 64 * 1024

@@ -1,4 +1,4 @@
-"""The import contracts of pyproject.toml hold, and each of them can fail."""
+"""The import contracts of pyproject.toml hold, each can fail, and docs/architecture.md names the same layers."""
 
 import os
 import re
@@ -171,3 +171,35 @@ def lint(tree: Path, *contracts: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
+
+
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def documented() -> list[frozenset[str]]:
+    block = re.search(r"^```layers\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    assert block
+    return [frozenset(re.split(r" \| ", re.split(r"  +", line)[0])) for line in block[1].splitlines()]
+
+
+def enforced() -> list[frozenset[str]]:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (contract,) = [contract for contract in settings["contracts"] if contract["type"] == "layers"]
+    assert contract["exhaustive"]
+    rows = [frozenset(name.strip("()") for name in layer.split(" | ")) for layer in contract["layers"]]
+    return [row for row in rows if row != {"__main__"}]
+
+
+def test_the_page_and_the_contract_name_the_same_layers() -> None:
+    assert documented() == enforced()
+
+
+def test_every_folder_of_the_package_is_described() -> None:
+    folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    described = set(re.findall(r"^\| `(\w+)/`", PAGE, re.MULTILINE))
+    assert folders == described
+
+
+def test_every_layer_is_a_folder_or_a_module_of_the_package() -> None:
+    here = {path.stem for path in PACKAGE.glob("*.py")} | {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert set().union(*documented()) == here - {"__init__", "__main__"}

@@ -1,15 +1,20 @@
 """A Docker Engine sealed in a network namespace of its own, with a LAN machine beside it.
 
-The namespace is the docker host of the tests: only lo, the veth to the LAN machine and what the
-engine makes; no route out. dockerd brings its own containerd. It runs in a private mount
-namespace, so its mounts end with it. Every process carries the run's mark (run_record), and the
-warden ends everything when this process is gone.
+The namespace is the docker host of the tests: only lo, the veth to the LAN machine and what the engine makes; no route
+out. dockerd brings its own containerd. It runs in a private mount namespace, so its mounts end with it. Every process
+carries the run's mark (run_record), and the warden ends everything when this process is gone.
+
+A data folder that already holds the images is lent to one engine at a time: loading half a gigabyte of layers takes
+longer than starting the engine. It is keyed by the images' content, and engines side by side each get their own. One
+whose engine could not be emptied properly is deleted by the teardown, never repaired.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
@@ -20,7 +25,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.lab.cache import cache_root
-from tests.lab.engine_store import Slot, borrow_slot
 from tests.lab.errors import LabError, LabImpossible
 from tests.lab.image_set import image_key, images
 from tests.lab.layers import Image, write_archive
@@ -30,6 +34,66 @@ from tests.lab.processes import run, start_time, tail
 from tests.lab.releases import NFTABLES, OWN, usr_of
 from tests.lab.run_record import MARK, Record, read_records
 from tests.lab.teardown import leftovers, tear_down
+
+_LOADED = "images-loaded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """One data folder and the open lock file that keeps it ours (inherited by the warden)."""
+
+    folder: Path
+    lock: int
+
+    @property
+    def data(self) -> Path:
+        """dockerd's --data-root."""
+        return self.folder / "data"
+
+    @property
+    def has_images(self) -> bool:
+        """Whether an earlier run has loaded the images."""
+        return (self.folder / _LOADED).exists()
+
+    def mark_loaded(self) -> None:
+        """Say that the images are in."""
+        (self.folder / _LOADED).touch()
+
+
+def borrow_slot(cache: Path, key: str, release: str = "") -> Slot:
+    """A free data folder for the images of `key`; a new one when all are lent. No release reads another's."""
+    home = cache / f"engines{release and '-'}{release}"
+    home.mkdir(parents=True, exist_ok=True)
+    _drop_outdated(home, key)
+    number = 0
+    while True:
+        folder = home / f"{key}.{number}"
+        lock = _try_lock(folder)
+        if lock is not None:
+            folder.mkdir(exist_ok=True)
+            return Slot(folder=folder, lock=lock)
+        number += 1
+
+
+def _drop_outdated(home: Path, key: str) -> None:
+    """Delete the folders of earlier image sets: they are big and nobody will ask for them."""
+    for folder in home.glob("*.*"):
+        if folder.is_dir() and not folder.name.startswith(f"{key}."):
+            lock = _try_lock(folder)
+            if lock is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(lock)
+
+
+def _try_lock(folder: Path) -> int | None:
+    handle = os.open(folder.parent / f".{folder.name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        return None
+    return handle
+
 
 HOST_ADDRESS = "192.168.8.133"
 LAN_ADDRESS = "192.168.8.50"

@@ -24,8 +24,8 @@ from tests.lab.lab import Lab
 from tests.lab.processes import run
 from tests.lab.stack import Stack
 from tests.tools import tool
-from tests.worlds import meeting
-from tests.worlds.meeting import wait_until_listening
+from tests.worlds import comparison
+from tests.worlds.comparison import wait_until_listening
 
 PATIENCE = 8.0
 _START_LIMIT = 90.0
@@ -257,7 +257,7 @@ def running(lab: Lab, folder: Path) -> Iterator[Cluster]:
     """Both clusters for the block, whole at its begin."""
     file = folder / "compose.yml"
     file.write_text(json.dumps({"services": _services(), "networks": {"kafka": {}}}))
-    shutil.copyfile(Path(meeting.__file__).with_name("stub.py"), folder / _STUB)
+    shutil.copyfile(Path(comparison.__file__).with_name("stub.py"), folder / _STUB)
     (folder / _STUB).chmod(0o755)
     with lab.up(file, wait="none") as stack:
         wait_until_listening(stack)

@@ -59,7 +59,7 @@ rules; only the engine's answers are literals. The intact host gives no finding,
 findings of one rule only. `tests/live/test_five_brokers.py` also runs five brokers on a real engine: netdiag finds
 nothing, until the test disconnects a container, pulls out a cable, kills a docker-proxy or deletes a NAT rule.
 """
-# What kcat gets, by the words of tests.lab.answers and of tests.live.stands.
+# What kcat gets, by the words of tests.lab.answers and of tests.live.test_client_fails.
 _GETS = {
     "ok": "all brokers answer",
     "bootstrap": "no answer",

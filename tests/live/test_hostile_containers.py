@@ -18,14 +18,14 @@ from tests.io.network.test_hostile import ESCAPES, SERVICES
 from tests.lab.image_set import CLIENT, CP_KAFKA
 from tests.lab.lab import Lab
 from tests.lab.stack import Stack
-from tests.live.crowds import Crowd
 from tests.live.engine_log import EngineLog, between
+from tests.live.many_containers import ManyContainers
 from tests.live.runs import measured, traces
-from tests.live.test_crowd import listening
+from tests.live.test_many_containers import listening
 
 pytestmark = [pytest.mark.alone, pytest.mark.bar("live-hostile", long=True)]
 
-CROWD = Crowd(brokers=2, clients=1, first_port=22001)
+CONTAINERS = ManyContainers(brokers=2, clients=1, first_port=22001)
 CRASH = f"#!/bin/sh\nprintf '%s' '[main] ERROR ConfigException: {ESCAPES.replace(chr(10), '')}'\nexit 1\n"
 STAY = "#!/bin/sh\nexec sleep 1000\n"
 FIRST = 9001
@@ -35,8 +35,8 @@ FIRST = 9001
 def stack(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     folder = tmp_path_factory.mktemp("hostile")
     made: list[str] = []
-    with lab.up(CROWD.write(folder), wait="none") as up:
-        listening(up, CROWD.brokers)
+    with lab.up(CONTAINERS.write(folder), wait="none") as up:
+        listening(up, CONTAINERS.brokers)
         docker = up.engine.docker
 
         def add(name: str, *words: str, image: str) -> None:

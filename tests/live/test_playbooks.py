@@ -20,8 +20,8 @@ from tests.lab.oracles import Cell
 from tests.lab.stack import Stack
 from tests.live.stacks import SCENARIOS
 from tests.playbook.test_scenarios import FILES_ALONE, LIVE_ALONE, OWN, PAIRS
-from tests.scenarios.stand_ins import stand_ins
-from tests.scenarios.standing import stand
+from tests.scenarios.real_clients import vantage_of
+from tests.scenarios.running_stack import stand_ins
 
 BOOKS = shipped()
 SHORT = ("S07-single-listener-container-name", "kraft")
@@ -98,7 +98,7 @@ def test_a_stack_leads_to_its_cause_and_its_twin_to_none(lab: Lab, tmp_path: Pat
     """And what librdkafka prints there is recognised, and nothing in the brokers' logs."""
 
     def recognises(stack: Stack) -> None:
-        topic, host = lead_topics(stack), stand(stack, "H")
+        topic, host = lead_topics(stack), vantage_of(stack, "H")
         said = lab.oracles.kcat_prints(Cell(vantage=host, bootstrap="localhost:9092", topic=topic))
         refused = lab.oracles.kcat_prints(Cell(vantage=host, bootstrap="localhost:29092", topic=topic))
         logs = [line for broker in stack.brokers() for line in stack.logs(broker.service).splitlines()]

@@ -22,9 +22,9 @@ from tests.lab.vantages import docker_host
 from tests.live.stacks import check
 from tests.scenarios.comparison import Source, compare
 from tests.scenarios.expectations import SCENARIOS, stacks
-from tests.scenarios.meeting import standing_up
 from tests.scenarios.predicted import USUAL
-from tests.scenarios.standing import clients, filled
+from tests.scenarios.real_clients import clients, filled
+from tests.scenarios.running_stack import started_stack
 
 S21 = SCENARIOS / "S21-relays"
 _STACK = f"""\
@@ -122,7 +122,7 @@ def test_the_repair_is_that_of_the_twin(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["S21/kraft.broken", "S21/kraft.repaired"])
 def test_two_clients_get_what_is_expected_of_every_relay(lab: Lab, name: str, tmp_path: Path, figure: Report) -> None:
     (stack,) = (one for one in stacks() if one.name == name)
-    with standing_up(lab, stack, tmp_path) as running:
+    with started_stack(lab, stack, tmp_path) as running:
         everyone = clients(lab, running, stack)
         sources = {oracle: everyone[oracle] for oracle in ("kcat", "kafka-python")}
         result = compare(stack, sources, engine=USUAL, at_once=4)

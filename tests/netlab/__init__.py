@@ -10,7 +10,7 @@ socket, or a bind mount that nobody else sees. All is removed at the end; nothin
 bound where, `lab.kinds` and `lab.lacking` the kinds that this kernel can and cannot make.
 
 `compare(facts, said)` (tests.netlab.compare) holds a `NamespaceFacts` against what `ask(descriptor)`
-(tests.netlab.said) got from `ip -d -j` and `bridge -d -j` in the same namespace: objects compared, missing with us,
-extra with us, differing. `read_facts(descriptor)` (tests.netlab.dumps) reads a namespace with the decoders of
+(tests.netlab.iproute2_output) got from `ip -d -j` and `bridge -d -j` in the same namespace: objects compared, missing
+with us, extra with us, differing. `read_facts(descriptor)` (tests.netlab.dumps) reads a namespace with the decoders of
 `netdiag.linux.netlink` alone.
 """

@@ -12,7 +12,7 @@ from typing import Any
 
 from netdiag.topology.inventory import NamespaceFacts
 from tests.netlab import link_words, route_words
-from tests.netlab.said import Said
+from tests.netlab.iproute2_output import Iproute2Output
 
 _ADDRESS_FLAGS = {
     0x02: "nodad",
@@ -64,7 +64,7 @@ class Comparison:
         return "\n".join(lines)
 
 
-def compare(facts: NamespaceFacts, said: Said) -> Comparison:
+def compare(facts: NamespaceFacts, said: Iproute2Output) -> Comparison:
     """Everything of one namespace."""
     names = {one["ifindex"]: one["ifname"] for one in said["link"]}
     numbers = {name: number for number, name in names.items()}
@@ -83,7 +83,7 @@ def compare(facts: NamespaceFacts, said: Said) -> Comparison:
     return result
 
 
-def settled(read: Callable[[], tuple[NamespaceFacts, Said]], *, seconds: float = 15.0) -> Comparison:
+def settled(read: Callable[[], tuple[NamespaceFacts, Iproute2Output]], *, seconds: float = 15.0) -> Comparison:
     """The comparison once the namespace stands still: read again as long as the two differ, until the time is up."""
     deadline = time.monotonic() + seconds
     while True:
@@ -130,7 +130,7 @@ def _our_addresses(facts: NamespaceFacts) -> Iterator[Thing]:
         yield (one.ifindex, one.address, one.prefix_length, one.peer), told
 
 
-def _their_addresses(said: Said) -> Iterator[Thing]:
+def _their_addresses(said: Iproute2Output) -> Iterator[Thing]:
     words = {*_ADDRESS_FLAGS.values(), "temporary", "secondary", "dynamic"}
     for link in said["addr"]:
         for one in link["addr_info"]:
@@ -150,7 +150,7 @@ def _our_neighbours(facts: NamespaceFacts, names: Mapping[int, str]) -> Iterator
         yield (_device(one.ifindex, names), one.address, one.proxy), told
 
 
-def _their_neighbours(said: Said) -> Iterator[Thing]:
+def _their_neighbours(said: Iproute2Output) -> Iterator[Thing]:
     for one in (*said["neigh"], *said["proxy"], *said["proxy6"]):
         # without a name in the namespace, iproute2 leaves the device out
         told = {"lladdr": one.get("lladdr", ""), "state": one.get("state", []), "router": "router" in one}
@@ -174,7 +174,7 @@ def _our_forwarding(facts: NamespaceFacts, names: Mapping[int, str]) -> Iterator
         yield (_device(one.ifindex, names), one.lladdr, *key), told
 
 
-def _their_forwarding(said: Said) -> Iterator[Thing]:
+def _their_forwarding(said: Iproute2Output) -> Iterator[Thing]:
     for one in said["fdb"]:
         told = {
             "master": one.get("master", ""),
@@ -192,7 +192,7 @@ def _our_vlans(facts: NamespaceFacts, names: Mapping[int, str]) -> Iterator[Thin
         yield (_device(one.ifindex, names), one.vlan, one.vlan_end), {"flags": sorted(one.flags)}
 
 
-def _their_vlans(said: Said, numbers: Mapping[str, int]) -> Iterator[Thing]:
+def _their_vlans(said: Iproute2Output, numbers: Mapping[str, int]) -> Iterator[Thing]:
     for port in said["vlan"]:
         assert port["ifname"] in numbers
         for one in port["vlans"]:

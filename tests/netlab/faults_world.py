@@ -24,7 +24,7 @@ from netdiag.io.kernel.inventory import read_inventory
 from netdiag.io.network.observation import observe
 from netdiag.topology.graph import Topology
 from netdiag.topology.join import join
-from tests.reality.building import Built, Listening, World, bridge, built, on_bridge, pair
+from tests.real_connections.building import Built, Listening, World, bridge, built, on_bridge, pair
 from tests.tools import tool
 
 HOST, LAN = "192.0.2.1", "192.0.2.9"

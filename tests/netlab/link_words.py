@@ -9,7 +9,7 @@ from typing import Any
 from netdiag.linux.netlink.link_kinds import KINDS, PORTS
 from netdiag.linux.rtnetlink import Link
 from netdiag.topology.inventory import NamespaceFacts
-from tests.netlab.said import Said
+from tests.netlab.iproute2_output import Iproute2Output
 
 _FLAGS = {
     0x1: "UP",
@@ -82,7 +82,7 @@ def ours(facts: NamespaceFacts, names: Mapping[int, str]) -> Iterator[Thing]:
         yield link.ifindex, told
 
 
-def theirs(said: Said) -> Iterator[Thing]:
+def theirs(said: Iproute2Output) -> Iterator[Thing]:
     """By index."""
     for one in said["link"]:
         info = one.get("linkinfo", {})

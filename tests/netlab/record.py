@@ -21,8 +21,8 @@ from typing import Any
 
 from tests.netlab.compare import compare
 from tests.netlab.dumps import Dumps, facts, read_dumps
+from tests.netlab.iproute2_output import COMMANDS, Iproute2Output, parse
 from tests.netlab.recipes import RECIPES, Recipe, script
-from tests.netlab.said import COMMANDS, Said, parse
 
 FOLDER = Path(__file__).with_name("recordings")
 _NEW_NETWORK = 0x40000000
@@ -36,7 +36,7 @@ class Recording:
     kernel: str
     iproute2: str
     dumps: Dumps
-    said: Said
+    said: Iproute2Output
     lacking: str = ""
 
 

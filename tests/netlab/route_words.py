@@ -5,7 +5,7 @@ from typing import Any
 
 from netdiag.linux.rtnetlink import NextHop
 from netdiag.topology.inventory import NamespaceFacts
-from tests.netlab.said import Said
+from tests.netlab.iproute2_output import Iproute2Output
 
 _TYPES = {
     "unicast": 1,
@@ -50,7 +50,7 @@ def our_routes(facts: NamespaceFacts, names: Mapping[int, str]) -> Iterator[Thin
         yield (*key, one.from_prefix), told
 
 
-def their_routes(said: Said) -> Iterator[Thing]:
+def their_routes(said: Iproute2Output) -> Iterator[Thing]:
     """By everything that makes a route another one."""
     for family, name in ((4, "route"), (6, "route6")):
         for one in said[name]:
@@ -92,7 +92,7 @@ def our_rules(facts: NamespaceFacts) -> Iterator[Thing]:
         yield (one.family, one.priority, tuple(sorted(set(said) - _RECENT))), said
 
 
-def their_rules(said: Said) -> Iterator[Thing]:
+def their_rules(said: Iproute2Output) -> Iterator[Thing]:
     """By family and priority; what else a rule says are its fields."""
     for family, name in ((4, "rule"), (6, "rule6")):
         for one in said[name]:

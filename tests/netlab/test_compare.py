@@ -12,11 +12,11 @@ from tests.netlab.compare import Comparison, compare, settled
 from tests.netlab.compare_rules import compare_rules
 from tests.netlab.dumps import read_facts
 from tests.netlab.filtering import inside, made_namespace, restore, ruleset_of
+from tests.netlab.iproute2_output import Iproute2Output, ask
 from tests.netlab.lab import Room, netlab
-from tests.netlab.said import Said, ask
 
 
-def read(room: Room) -> tuple[NamespaceFacts, Said]:
+def read(room: Room) -> tuple[NamespaceFacts, Iproute2Output]:
     """Ours and iproute2's, one after the other."""
     descriptor = room.open()
     try:

@@ -1,5 +1,9 @@
-"""The formats for build servers and review bots: structure, hostile text, every stack of this repository."""
+"""The formats for build servers and review bots: structure, hostile text, every stack of this repository.
 
+In a comment for a pull request, foreign text stays text and a long report stays a comment.
+"""
+
+import html
 import json
 import re
 from dataclasses import replace
@@ -13,6 +17,7 @@ from netdiag.findings import FileLocation
 from netdiag.render.findings.finding_text import harmless, path_text
 from netdiag.render.formats import github, gitlab, markdown, sarif, xml
 from netdiag.render.formats import json as json_format
+from netdiag.render.formats.markdown import MARK, escaped
 from netdiag.render.formats.text import render_concise
 from netdiag.render.formats.xml import _xml_text, checkstyle, junit
 from netdiag.render.report import Input, Problem, Report
@@ -352,3 +357,51 @@ def test_a_file_that_cannot_be_read_is_a_finding_in_json() -> None:
     ]
     places = [(f["location"]["path"], f["location"]["line"], f["location"]["column"]) for f in document["findings"]]
     assert places == [("a.yml", 3, 7), ("b.yml", 1, 1)]
+
+
+TAG = re.compile(r"<(?!br>|!-- -->|/?details>|/?summary>|/?pre>)")
+
+
+def shown(text: str) -> str:
+    """What a reader of the page sees of one cell."""
+    return html.unescape(text.replace("<!-- -->", ""))
+
+
+def test_markdown_everything() -> None:
+    text = markdown.render(EVERYTHING)
+    assert text.count("<details>") == text.count("</details>") == 2
+    assert_golden("everything.md", text)
+
+
+def test_markdown_nothing() -> None:
+    assert markdown.render(Report()) == f"{MARK}\n**netdiag**: nothing to check\n"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_markdown_hostile_text_is_shown_as_it_is(text: str) -> None:
+    rendered = markdown.render(hostile(text)).removeprefix(MARK)
+    assert not TAG.search(rendered)
+    (row,) = (line for line in rendered.splitlines() if line.startswith("| ❌"))
+    cells = row.strip("| ").split(" | ")
+    assert len(cells) == 3
+    assert shown(cells[2].split("<br>")[0]) == f"says {harmless(text)} (listener-bound-to-loopback)"
+    assert not re.search(r"[@#][a-z]|https?://|www\.", re.sub(r"&#\d+;", "", row))
+
+
+@pytest.mark.parametrize("text", ["| a", "`a`", "*a*", "[a](b)", "<a>", "a_b_c", "@team", "#12", "&amp;", "\\", "$a$"])
+def test_markdown_escaped_text_is_shown_as_it_is(text: str) -> None:
+    assert shown(escaped(text)) == text
+    assert escaped(text) != text
+
+
+def test_markdown_a_long_report_is_counted() -> None:
+    many = tuple(replace(RUNNING, message=f"{n} " + "<" * 500) for n in range(500))
+    text = markdown.render(Report(findings=many, notes=("n" * 99_000,)))
+    assert len(text) < 65_536
+    assert " more |\n" in text
+    assert "- and 1 more\n" in text
+
+
+def test_markdown_secrets_and_order() -> None:
+    assert "hunter2" not in markdown.render(SECRET)
+    assert markdown.render(replace(EVERYTHING, findings=EVERYTHING.findings[::-1])) == markdown.render(EVERYTHING)

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.lab.answers import Answer
-from tests.scenarios.client_words import word
 from tests.scenarios.comparison import compare, markdown
 from tests.scenarios.expectations import Case, Engine, ExpectedCell, Stack
-from tests.scenarios.meeting import asked
-from tests.scenarios.netdiag_says import OBSERVED, PREDICTED, PREDICTED_LIVE
-from tests.scenarios.stand_ins import stand_ins
+from tests.scenarios.netdiag_cells import OBSERVED, PREDICTED, PREDICTED_LIVE
+from tests.scenarios.real_clients import word
+from tests.scenarios.running_stack import asked, stand_ins
 
 ENGINE = Engine(version="20.10", proxy=True)
 

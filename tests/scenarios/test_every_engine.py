@@ -21,10 +21,10 @@ from tests.lab.releases import NFTABLES, RELEASES
 from tests.lab.stack import Stack as Running
 from tests.scenarios.comparison import Source, compare
 from tests.scenarios.expectations import Engine, Stack, stacks
-from tests.scenarios.meeting import asked, standing_up
-from tests.scenarios.netdiag_says import PREDICTED, netdiag_says
+from tests.scenarios.netdiag_cells import PREDICTED, netdiag_says
 from tests.scenarios.predicted import prediction
-from tests.scenarios.standing import clients
+from tests.scenarios.real_clients import clients
+from tests.scenarios.running_stack import asked, started_stack
 
 ENGINES = [
     Engine(version=release, proxy=proxy) for release in RELEASES if release != NFTABLES for proxy in (True, False)
@@ -61,7 +61,7 @@ def test_predicted_is_observed_is_what_kcat_gets(
 ) -> None:
     refusal = stack.refusal(engine)
     made = refusal is None or refusal.containers
-    with standing_up(lab_of, stack, tmp_path, containers=made) as running:
+    with started_stack(lab_of, stack, tmp_path, containers=made) as running:
         if refusal is not None:
             assert refusal.says in running.run_compose("up", "-d", "--pull", "never", check=False)
         kcat = {"kcat": clients(lab_of, running, stack)["kcat"]}

@@ -27,13 +27,13 @@ from tests.lab.lab import Lab
 from tests.lab.stack import Stack as Running
 from tests.lab.stack import Wait
 from tests.live.stacks import check
-from tests.reality.comparing import misses, tally, unmoved
-from tests.reality.in_lab import lab_cells, proofs
+from tests.real_connections.comparing import misses, tally, unmoved
+from tests.real_connections.in_lab import lab_cells, proofs
 from tests.scenarios.comparison import Comparison, compare, markdown
 from tests.scenarios.expectations import Engine, ExpectedCell, Stack, stacks
-from tests.scenarios.netdiag_says import NETDIAG, client_rows, netdiag_says
-from tests.scenarios.stand_ins import stand_ins
-from tests.scenarios.standing import clients, stand
+from tests.scenarios.netdiag_cells import NETDIAG, client_rows, netdiag_says
+from tests.scenarios.real_clients import clients, vantage_of
+from tests.scenarios.running_stack import stand_ins
 
 ENGINE = Engine(version="20.10", proxy=True)
 QUICK = ("kcat", *NETDIAG)
@@ -167,7 +167,7 @@ def test_the_command_says_the_same(running: Running, stack: Stack, tmp_path: Pat
 @pytest.mark.parametrize("stack", REST, ids=lambda stack: stack.name, indirect=True)
 def test_walks_end_as_real_connections_do_everywhere(running: Running, stack: Stack, figure: Report) -> None:
     for vantage in ("O", "C", "D"):
-        stand(running, vantage)
+        vantage_of(running, vantage)
     _trace(running, stack, figure)
 
 

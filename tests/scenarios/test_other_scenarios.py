@@ -18,10 +18,10 @@ from tests.lab.lab import Lab
 from tests.lab.stack import Stack as Running
 from tests.scenarios.comparison import compare
 from tests.scenarios.expectations import Engine, Stack, stacks
-from tests.scenarios.meeting import asked, standing_up
-from tests.scenarios.netdiag_says import client_rows, netdiag_says
+from tests.scenarios.netdiag_cells import client_rows, netdiag_says
 from tests.scenarios.predicted import prediction
-from tests.scenarios.standing import clients
+from tests.scenarios.real_clients import clients
+from tests.scenarios.running_stack import asked, started_stack
 
 ENGINE = Engine(version="20.10", proxy=True)
 QUICK = (
@@ -55,7 +55,7 @@ def stack(request: pytest.FixtureRequest) -> Stack:
 @pytest.fixture(scope="module")
 def running(lab: Lab, stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """The stack on the engine, at rest; gone before the next comes up."""
-    with standing_up(lab, stack, tmp_path_factory.mktemp("over")) as up:
+    with started_stack(lab, stack, tmp_path_factory.mktemp("over")) as up:
         yield up
 
 

@@ -12,7 +12,7 @@ from tests.lab.lead_topics import lead_topics
 from tests.lab.oracles import Cell
 from tests.rules.test_examples import FILE, repaired
 from tests.scenarios.expectations import SCENARIOS
-from tests.scenarios.standing import stand
+from tests.scenarios.real_clients import vantage_of
 
 BROKEN = sorted(SCENARIOS.glob("S0[23478]*/*.broken.yml"))
 # Repaired by other means than in the twin: containers keep their address, the docker host gets a port of its own.
@@ -57,7 +57,7 @@ def test_clients_work_after_the_repair(
         topic = lead_topics(running)
         said = {
             (vantage, bootstrap): lab.oracles.ask(
-                "kcat", Cell(vantage=stand(running, vantage), bootstrap=bootstrap, topic=topic)
+                "kcat", Cell(vantage=vantage_of(running, vantage), bootstrap=bootstrap, topic=topic)
             ).verdict()
             for vantage, bootstrap in cells
         }

@@ -1,18 +1,42 @@
-"""Bar: our exchanges equal tshark's messages, in captures by others and in those of real brokers and clients."""
+"""Bar: our exchanges equal tshark's messages, in captures by others and in those of real brokers and clients.
 
+The captures by others are not part of the repository; what is written down about them is.
+"""
+
+import csv
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import pytest
 
+from tests.compose.tracing import CORPUS as COMPOSE
 from tests.figures import Report as Figure
 from tests.wire import tshark
 from tests.wire.compare import Comparison, compare
-from tests.wire.corpus import ABSENT, broker_ports, others
 from tests.wire.exchanges import Exchange, read_exchanges
 from tests.wire.traffic.cluster import PLAIN_PORTS
 from tests.wire.traffic.facts import Recording
+
+PCAPS = COMPOSE.parent / "pcaps"
+ABSENT = "shared corpus absent"
+
+
+def broker_ports() -> dict[Path, int]:
+    """The captures with Kafka, and the port of the broker in each."""
+    manifest = PCAPS / "MANIFEST.tsv"
+    if not manifest.exists():
+        return {}
+    with manifest.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    named = {(row["repo"].replace("/", "_"), Path(row["path"]).name): int(row["broker_port"]) for row in rows}
+    return {PCAPS / folder / name: port for (folder, name), port in named.items()}
+
+
+def others() -> list[Path]:
+    """The captures without Kafka: overlays and oddities."""
+    return sorted(path for path in (PCAPS / "robustness").glob("*.pcap*"))
+
 
 FOUND = broker_ports()
 # How brokers call themselves when they ask other brokers.

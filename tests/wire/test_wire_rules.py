@@ -16,13 +16,13 @@ from netdiag.traffic.arrow import record_batch
 from netdiag.traffic.facts import host_of
 from netdiag.traffic.tables import NAMES, table
 from tests.native.reading import rows_of_bytes
-from tests.wire.build import groups_and_leaders, habits, second_hop
+from tests.wire.build.cases import CLIENTS, GROUPS_AND_LEADERS, SECOND_HOP
 from tests.wire.build.scenes import Case, capture
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-CASES: tuple[Case, ...] = (*second_hop.CASES, *groups_and_leaders.CASES, *habits.CASES)
+CASES: tuple[Case, ...] = (*SECOND_HOP, *GROUPS_AND_LEADERS, *CLIENTS)
 
 pytestmark = pytest.mark.slow
 

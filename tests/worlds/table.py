@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from netdiag.deployment.model.verdict import Address
 from tests.lab.engine import HOST_ADDRESS, LAN_ADDRESS
 from tests.lab.image_set import CP_KAFKA
-from tests.worlds.drawing import STUB
+from tests.worlds.random_world import STUB
 
 HOST, LAN, ROUTED_LAN = "docker host", "LAN", "LAN with a route"
 # Somewhere no route leads to.

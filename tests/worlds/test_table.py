@@ -27,8 +27,8 @@ from tests.lab.processes import run
 from tests.lab.releases import RELEASES
 from tests.lab.stack import Stack
 from tests.worlds import table
-from tests.worlds.drawing import STUB
-from tests.worlds.meeting import wait_until_listening
+from tests.worlds.comparison import wait_until_listening
+from tests.worlds.random_world import STUB
 from tests.worlds.table import CHANGES, GATEWAY_MODES, HOST, LAN, PARENT, ROUTED, ROUTED_LAN, ROWS, Change, Row
 
 _CONNECTION = {"refused", "timeout", "unreachable", "closed", "unresolved"}

@@ -6,11 +6,11 @@ Source: `docker/resources/common-scripts/{configure,configureDefaults}` and `Kaf
 from collections.abc import Mapping
 
 from netdiag.kafka.images.settings import (
+    KRAFT_PROPERTIES,
     ImageSettings,
-    Provenance,
     Refusal,
-    Setting,
     settings_from,
+    with_defaults,
     with_derived_listeners,
 )
 
@@ -29,18 +29,6 @@ EXCLUDED = frozenset(
         "KAFKA_JMX_HOSTNAME",
     }
 )
-BUNDLED = {
-    "process.roles": "broker,controller",
-    "node.id": "1",
-    "controller.quorum.voters": "1@localhost:9093",
-    "listeners": "PLAINTEXT://:9092,CONTROLLER://:9093",
-    "inter.broker.listener.name": "PLAINTEXT",
-    "advertised.listeners": "PLAINTEXT://localhost:9092",
-    "controller.listener.names": "CONTROLLER",
-    "listener.security.protocol.map": (
-        "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL"
-    ),
-}
 DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"
 
 
@@ -48,11 +36,7 @@ def settings(environment: Mapping[str, str | None]) -> ImageSettings:
     """The properties the image starts Kafka with."""
     given = settings_from(environment, prefix="KAFKA_", excluded=EXCLUDED)
     if not given:
-        bundled = {
-            name: Setting(name=name, value=value, variable=None, provenance=Provenance.IMAGE_DEFAULT)
-            for name, value in BUNDLED.items()
-        }
-        return ImageSettings(settings=bundled)
+        return ImageSettings(settings=with_defaults({}, KRAFT_PROPERTIES))
     controller_only = environment.get("KAFKA_PROCESS_ROLES") == "controller"
     if controller_only:
         refusal = None

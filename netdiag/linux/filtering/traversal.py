@@ -21,7 +21,7 @@ from netdiag.linux.filtering.packet import (
     Packet,
     Ternary,
 )
-from netdiag.linux.ruleset import Chain, ElementSet, FilterRule, Origin, RuleAddress, Ruleset, Table
+from netdiag.linux.ruleset import Chain, ElementSet, FilterRule, Origin, RuleAddress, Ruleset, Table, address_of
 from netdiag.values import dataclass
 
 # Lines of `Ruleset.unread` that begin so tell of what decides nothing about the first packet of a connection, or of
@@ -306,29 +306,17 @@ class _Walk:
             evaluate = xtables.step if expression.name == "ip" or expression.name[:3] == "xt:" else nf_tables.step
             answer: Ternary | Decision = evaluate(expression, evaluation)
             if answer is None:
-                answer = self._run.choose(f"{expression.name} in {self._address(chain, rule)}")
+                answer = self._run.choose(f"{expression.name} in {address_of(self._table, chain, rule)}")
             if answer is False:
                 return None
             if isinstance(answer, Decision):
                 decision = answer
                 break
-        address = self._address(chain, rule)
+        address = address_of(self._table, chain, rule)
         self._run.hits.append(address)
         if decision is not None and decision.word in ("accept", "drop", "reject", "unknown"):
             self._run.deciding = address
         return decision
-
-    def _address(self, chain: Chain, rule: FilterRule) -> RuleAddress:
-        table = self._table
-        return RuleAddress(
-            family=table.family,
-            table=table.name,
-            chain=chain.name,
-            number=rule.number,
-            handle=rule.handle,
-            text=rule.text,
-            origin=table.origin,
-        )
 
 
 def _tracked(hook: str, chain: Chain) -> bool:

@@ -55,18 +55,7 @@ class Malformed(ValueError):
 
 def attributes(data: bytes, start: int = 0) -> dict[int, bytes]:
     """The values by number, from `start` on; of a number that comes twice, the last, as the kernel takes it."""
-    found: dict[int, bytes] = {}
-    end = len(data)
-    while start < end:
-        if end - start < 4:
-            raise Malformed(f"{end - start} bytes after the last attribute")
-        length, number = _unpack(data, start)
-        stop = start + length
-        if length < 4 or stop > end:
-            raise Malformed(f"attribute {number & ATTRIBUTE_TYPE} says {length} bytes of {end - start}")
-        found[number & ATTRIBUTE_TYPE] = data[start + 4 : stop]
-        start = (stop + 3) & ~3
-    return found
+    return dict(each_attribute(data, start))
 
 
 def each_attribute(data: bytes, start: int = 0) -> Iterator[tuple[int, bytes]]:

@@ -30,8 +30,8 @@ from tests.io.namespaces import FAR, NEAR, Pair, ip, joined_namespaces, needs_ro
 from tests.netlab.compare import Comparison, Thing, compare, hold_against, settled
 from tests.netlab.compare_rules import compare_rules
 from tests.netlab.filtering import inside, restore
+from tests.netlab.iproute2_output import Iproute2Output, ask
 from tests.netlab.lab import Lab, Room, netlab
-from tests.netlab.said import Said, ask
 from tests.tools import tool
 
 _MULTICAST = re.compile(r"neighbour \('[^']+', '(?:ff0|22[4-9]\.|23\d\.)[^']*', False\): .*'state': \['NOARP'\]")
@@ -79,7 +79,7 @@ def hold(lab: Lab) -> Comparison:
     """Every object of every namespace of the lab."""
     inventory = read_inventory()
     total = Comparison()
-    said: dict[int, Said] = {}
+    said: dict[int, Iproute2Output] = {}
     for room in lab.rooms:
         facts = inventory.namespaces.get(room.inode)
         total.compared["namespace"] += 1
@@ -98,7 +98,7 @@ def hold(lab: Lab) -> Comparison:
     return total
 
 
-def _of_room(room: Room, facts: NamespaceFacts, said: Said, descriptor: int) -> Comparison:
+def _of_room(room: Room, facts: NamespaceFacts, said: Iproute2Output, descriptor: int) -> Comparison:
     result = compare(facts, said)
     if not result.equal:
         result = settled(lambda: (read_inventory(only=[room.inode]).namespaces[room.inode], ask(descriptor)))
@@ -146,7 +146,7 @@ def _named(room: Room, facts: NamespaceFacts, listener_pid: int) -> Iterator[str
         yield f"it is held by {room.held_by}, we found it by {found}"
 
 
-def _ends(lab: Lab, inventory: Inventory, said: dict[int, Said]) -> Comparison:
+def _ends(lab: Lab, inventory: Inventory, said: dict[int, Iproute2Output]) -> Comparison:
     """Where every veth leads to: the lab has made those between namespaces, `ip` names the peers within one."""
     result = Comparison()
     expected: dict[LinkId, LinkId] = {}

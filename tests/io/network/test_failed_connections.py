@@ -40,7 +40,7 @@ from netdiag.topology.path.attempts import CounterEvidence
 from netdiag.topology.path.prediction import PathPredictor
 from tests.netlab.faults_world import KAFKA, faulty
 from tests.netlab.lab import needs_netlab
-from tests.reality.building import Built, Listening, World, built, pair
+from tests.real_connections.building import Built, Listening, World, built, pair
 
 REFUSED = Failed(reason=Reason.REFUSED, because="it refuses", ip="192.0.2.1")
 ENDPOINT = NodeEndpoint(node_id=1, host="localhost", port=9092)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.io.network.listener_security import SeenTls, look_at_tls, read_security
+from netdiag.io.network.listener_security import Dial, SeenTls, look_at_tls, read_security
 from netdiag.kafka.protocol import encode_response
 from netdiag.kafka.security import CertificateFault, ListenerSecurity, SpokenProtocol
 from tests.io.network import hostile
@@ -28,21 +28,26 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return issue("kafka", by=ROOT, names=["kafka"]).write(tmp_path_factory.mktemp("securing") / "own.pem")
 
 
+def dialling(port: int) -> Dial:
+    """Connections to a port of loopback; None where there is none."""
+
+    @contextlib.asynccontextmanager
+    async def dial() -> AsyncIterator[socket.socket | None]:
+        with socket.socket() as channel:
+            channel.setblocking(False)
+            connected = False
+            with contextlib.suppress(OSError):
+                await asyncio.get_running_loop().sock_connect(channel, ("127.0.0.1", port))
+                connected = True
+            yield channel if connected else None
+
+    return dial
+
+
 def sight(behaviour: Behaviour, *, host: str = "kafka", limit: float = 30) -> ListenerSecurity:
     async def run(port: int) -> ListenerSecurity:
-        @contextlib.asynccontextmanager
-        async def dial() -> AsyncIterator[socket.socket | None]:
-            with socket.socket() as channel:
-                channel.setblocking(False)
-                connected = False
-                with contextlib.suppress(OSError):
-                    await asyncio.get_running_loop().sock_connect(channel, ("127.0.0.1", port))
-                    connected = True
-                yield channel if connected else None
-
-        return await read_security(
-            dial, host, client=None, login=None, deadline=asyncio.get_running_loop().time() + limit
-        )
+        deadline = asyncio.get_running_loop().time() + limit
+        return await read_security(dialling(port), host, client=None, login=None, deadline=deadline)
 
     with serving(behaviour) as port:
         return asyncio.run(run(port))
@@ -171,18 +176,8 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> tuple[Issued, Path]:
 
 
 def look(port: int, *, limit: float = LONG) -> SeenTls | None:
-    @contextlib.asynccontextmanager
-    async def dial() -> AsyncIterator[socket.socket | None]:
-        with socket.socket() as channel:
-            channel.setblocking(False)
-            connected = False
-            with contextlib.suppress(OSError):
-                await asyncio.get_running_loop().sock_connect(channel, ("127.0.0.1", port))
-                connected = True
-            yield channel if connected else None
-
     async def run() -> SeenTls | None:
-        return await look_at_tls(dial, "kafka", asyncio.get_running_loop().time() + limit)
+        return await look_at_tls(dialling(port), "kafka", asyncio.get_running_loop().time() + limit)
 
     return asyncio.run(run())
 

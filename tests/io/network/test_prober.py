@@ -119,7 +119,7 @@ def test_a_slow_close_is_not_repeated_and_ends_in_time() -> None:
         assert time.perf_counter() - begin < 3
 
 
-class Told(Prober):
+class ScriptedProber(Prober):
     """Gives one contact after the other, without a network."""
 
     def __init__(self, *contacts: Contact) -> None:
@@ -143,7 +143,7 @@ def test_silence_does_not_take_back_that_there_is_no_way(first: Reason, second: 
         with open_namespace(OwnNamespace()) as namespace:
             names = NameService(hosts=parse_hosts(HOSTS), resolv_conf=ResolvConf())
             place = Place(namespace=namespace, resolver=Resolver(namespace, names))
-            prober = Told(*(Failed(reason=reason, ip="127.0.0.1", because="") for reason in (first, second)))
+            prober = ScriptedProber(*(Failed(reason=reason, ip="127.0.0.1", because="") for reason in (first, second)))
             contact = await prober.contact(place, Address(host="127.0.0.1", port=1))
             assert isinstance(contact, Failed)
             assert contact.reason is stands

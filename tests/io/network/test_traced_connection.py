@@ -15,8 +15,8 @@ from netdiag.topology.graph import PathEnd, Topology
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.path.attempts import Agreement, LinkSighting, Proof
 from netdiag.topology.path.prediction import predict_path
-from tests.reality.attempts import Attempt, attempt_all
-from tests.reality.building import Built, Listening, World, built, pair
+from tests.real_connections.attempts import Attempt, attempt_all
+from tests.real_connections.building import Built, Listening, World, built, pair
 
 WORLD = World(
     name="proving",

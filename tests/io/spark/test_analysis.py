@@ -19,7 +19,7 @@ from netdiag.traffic.facts import Coverage, WireView
 from netdiag.traffic.tables import NAMES, aggregate, aggregate_names
 from tests.traffic.aggregates.frames import MS, T0, S, frame
 from tests.traffic.aggregates.test_connections import INNER, OUTER
-from tests.traffic.insights.literal import tables
+from tests.traffic.insights.literal_tables import tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

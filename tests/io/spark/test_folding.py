@@ -23,7 +23,7 @@ from netdiag.traffic.tables import NAMES, TOGETHER
 from tests.figures import Report
 from tests.native.files import pcap_file
 from tests.native.packets import TcpConnection
-from tests.traffic.folds.by_chance import BROKERS, capture_by_chance
+from tests.traffic.folds.random_exchanges import BROKERS, capture_by_chance
 
 CAPTURES = sorted((Path(__file__).parents[2] / "fuzz/captures").glob("*.pcap*"))
 NAMED = AddressNames(hosts={"10.0.1.7": "app"}, endpoints={BROKERS[0]: ("kafka", "OUT"), BROKERS[1]: ("other", None)})

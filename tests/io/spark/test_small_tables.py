@@ -23,7 +23,7 @@ from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.folds import Selection
 from netdiag.traffic.tables import NAMES, TOGETHER, table
 from tests.traffic.aggregates.frames import frame
-from tests.traffic.folds.anything import anything
+from tests.traffic.folds.random_rows import anything
 
 if TYPE_CHECKING:
     import pyarrow as pa

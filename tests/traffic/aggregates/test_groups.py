@@ -1,4 +1,4 @@
-"""The timeline of groups, and what triggered each rebalance."""
+"""The timeline of groups, and what triggered each rebalance, from group events as one writes them down."""
 
 from typing import Any
 
@@ -7,7 +7,44 @@ from pyspark.sql import SparkSession
 
 from netdiag.traffic.aggregates.groups import assignments, generations, rebalances
 from tests.traffic.aggregates.frames import MS, T0, frame, picked, rows_of
-from tests.traffic.aggregates.group_steps import CONSUMER, JOIN, LEAVE, beats, event, generation
+
+JOIN, SYNC, BEAT, LEAVE, CONSUMER = 11, 14, 12, 13, 68
+
+
+def event(at: float, api_key: int, member: str, generation: int | None = None, **more: Any) -> dict[str, Any]:
+    """An exchange `at` milliseconds, answered a millisecond later unless it says otherwise."""
+    answered = more.pop("answered", at + 1)
+    return {
+        "time": int(T0 + at * MS),
+        "response_time": int(T0 + answered * MS),
+        "api_key": api_key,
+        "member_id": member,
+        "client_id": member.partition("-")[0],
+        "client": f"10.0.0.{ord(member[0]) % 100}:4000",
+        "generation": generation,
+        **more,
+    }
+
+
+def generation(at: float, number: int, *members: str, **more: Any) -> list[dict[str, Any]]:
+    """Everybody joins, the first one leads, everybody gets a partition."""
+    found = []
+    for index, member in enumerate(members):
+        usual = {
+            "answered": at + 10,
+            "leader": members[0],
+            "members": members if index == 0 else (),
+            "protocol": "range",
+            "session_timeout_ms": 10_000,
+        }
+        found.append(event(at + index, JOIN, member, number, **{**usual, **more}))
+        found.append(event(at + 10, SYNC, member, number, answered=at + 20, assignment=(f"t-{index}",)))
+    return found
+
+
+def beats(begin: float, end: float, member: str, number: int, **more: Any) -> list[dict[str, Any]]:
+    """Heartbeats every three seconds."""
+    return [event(at, BEAT, member, number, **more) for at in range(int(begin), int(end), 3000)]
 
 
 def test_a_timeline(spark: SparkSession) -> None:

@@ -11,7 +11,7 @@ from netdiag.traffic.folds import ALL, ENDS, KEY, MOST_RESENT, PIECES, RESENT, r
 from netdiag.traffic.insights import ALL as INSIGHTS
 from netdiag.traffic.native import ReadOptions, read
 from netdiag.traffic.tables import table
-from tests.traffic.folds.by_chance import capture_by_chance
+from tests.traffic.folds.random_exchanges import capture_by_chance
 
 
 @pytest.fixture(scope="module")

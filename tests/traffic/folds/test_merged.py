@@ -25,7 +25,7 @@ from netdiag.traffic.folds import (
     settled,
     with_column,
 )
-from tests.traffic.folds.anything import anything
+from tests.traffic.folds.random_rows import anything
 
 KINDS = {
     "client_id": KEY,

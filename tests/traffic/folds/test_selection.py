@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from netdiag.traffic.folds import Selection, told_names
-from tests.traffic.folds.anything import anything
+from tests.traffic.folds.random_rows import anything
 
 NAMES = {"I": "orders"}
 ROWS = pa.table(

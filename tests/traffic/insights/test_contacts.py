@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from netdiag.traffic import insights
-from tests.traffic.insights.literal import answers, seconds, tables
+from tests.traffic.insights.literal_tables import answers, seconds, tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

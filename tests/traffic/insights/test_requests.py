@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from netdiag.traffic import insights
-from tests.traffic.insights.literal import answers, tables
+from tests.traffic.insights.literal_tables import answers, tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tests.wire.build.kafka_connection import Client, KafkaConnection, batch
 from tests.wire.build.packets import Network
-from tests.wire.build.talk import Client, Talk, batch
 
 Play = Callable[["Scene"], None]
 
@@ -36,7 +36,7 @@ class Scene:
         """An application, whose client.id is the name of the scene."""
         return Client(self.network, self.address(last), self.name + suffix)
 
-    def dial(self, at: float, last: int = 9, suffix: str = "") -> Talk:
+    def dial(self, at: float, last: int = 9, suffix: str = "") -> KafkaConnection:
         """A connection of the client to the broker where it is reached."""
         return self.client(last, suffix).dial(at, self.broker)
 

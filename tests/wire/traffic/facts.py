@@ -76,7 +76,7 @@ class Generation:
 
 @dataclass(slots=True, kw_only=True)
 class Facts:
-    """Filled by the parts of a scenario, which run side by side."""
+    """Filled by the workloads of a scenario, which run side by side."""
 
     produced: list[Produced] = field(default_factory=list)
     counted: list[Counted] = field(default_factory=list)

@@ -44,7 +44,7 @@ async def transact(asked: dict[str, Any]) -> None:
     say("closed")
 
 
-class Told(ConsumerRebalanceListener):
+class RebalancePrinter(ConsumerRebalanceListener):
     """Says what the group protocol gives and takes."""
 
     def on_partitions_revoked(self, revoked: Any) -> None:
@@ -61,7 +61,7 @@ async def member(asked: dict[str, Any]) -> None:
     import time
 
     consumer = AIOKafkaConsumer(**asked["config"])
-    consumer.subscribe(asked["topics"], listener=Told())
+    consumer.subscribe(asked["topics"], listener=RebalancePrinter())
     await consumer.start()
     consumed: dict[str, int] = {}
     heard = words()

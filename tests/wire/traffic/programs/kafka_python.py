@@ -58,7 +58,7 @@ def produce(asked: dict[str, Any]) -> None:
     say("closed", delivered=delivered, metrics=metrics)
 
 
-class Told(ConsumerRebalanceListener):
+class RebalancePrinter(ConsumerRebalanceListener):
     """Says what the group protocol gives and takes."""
 
     def on_partitions_revoked(self, revoked: Any) -> None:
@@ -77,7 +77,7 @@ def member(asked: dict[str, Any]) -> None:
         chosen = {"range": RangePartitionAssignor, "cooperative-sticky": CooperativeStickyAssignor}[strategy]
         config["partition_assignment_strategy"] = [chosen]
     consumer = KafkaConsumer(**config)
-    consumer.subscribe(asked["topics"], listener=Told())
+    consumer.subscribe(asked["topics"], listener=RebalancePrinter())
     consumed: dict[str, int] = {}
     heard = words()
     while True:
