@@ -11,9 +11,7 @@ from tests.lab.image_set import APACHE_3, APACHE_4, CP_KAFKA, CP_ZOOKEEPER
 from tests.live.examples import clients, images, startable, text_of
 from tests.mutations.bases import BASES
 from tests.mutations.defect import Defect
-from tests.mutations.images_defects import IMAGES
-from tests.mutations.kraft_defects import KRAFT
-from tests.mutations.listeners_defects import LISTENER_DEFECTS
+from tests.mutations.defects import IMAGES, KRAFT, LISTENER_DEFECTS
 from tests.mutations.stack import Stack
 
 # The images that the lab can stand in for: a sentence of another version is read in its source, not run.

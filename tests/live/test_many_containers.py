@@ -1,4 +1,7 @@
-"""Many containers at once: the whole matrix is observed, nothing is left behind, and a watch tells what happens."""
+"""Many containers at once: the whole matrix is observed, nothing is left behind, and a watch tells what happens.
+
+Fifty of them, on twelve networks, look at every endpoint in time and in little memory.
+"""
 
 import os
 import threading
@@ -211,3 +214,22 @@ def _settle(watch: Watched, every: float) -> None:
     count = -1
     while count != (count := len(watch.lines)):
         time.sleep(2 * every)
+
+
+MANY = ManyContainers(brokers=12, clients=38, first_port=21001)
+
+
+@pytest.fixture(scope="module")
+def many(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    with lab.up(MANY.write(tmp_path_factory.mktemp("many")), wait="none", limit=400) as up:
+        listening(up, MANY.brokers)
+        yield up
+
+
+@pytest.mark.alone
+@pytest.mark.bar("live-scale", long=True)
+def test_fifty_containers_on_twelve_networks(many: Stack, tmp_path: Path, figure: Report) -> None:
+    seconds = observed(many, tmp_path, MANY, figure, runs=3)
+    for taken in seconds:
+        figure("50 containers on 12 networks, the whole process", taken, "s")
+    assert sorted(seconds)[1] < 6

@@ -9,12 +9,8 @@ from tests.each import each
 from tests.figures import Report
 from tests.mutations import redpanda
 from tests.mutations.bases import BASES
-from tests.mutations.clients_defects import CLIENTS
 from tests.mutations.defect import Defect
-from tests.mutations.images_defects import IMAGES
-from tests.mutations.kraft_defects import KRAFT
-from tests.mutations.listeners_defects import LISTENER_DEFECTS
-from tests.mutations.reach_defects import REACH
+from tests.mutations.defects import CLIENTS, IMAGES, KRAFT, LISTENER_DEFECTS, REACH
 from tests.mutations.stack import Stack
 
 DEFECTS = (*LISTENER_DEFECTS, *KRAFT, *IMAGES, *REACH, *CLIENTS)
