@@ -19,6 +19,7 @@ from netdiag.deployment.model.causes import Cause
 from netdiag.deployment.model.verdict import Address, Cell, Contact, Failed, Unknown, Verdict
 from netdiag.deployment.observation.probe import Step as ProbeStep
 from netdiag.deployment.prediction.mesh import Edge, edge_outcome, is_cut
+from netdiag.digits import number_of
 from netdiag.errors import InputError, NetdiagError, internal_error
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, TopologyLocation, WireLocation
 from netdiag.io.files.projects import ReadOptions
@@ -408,6 +409,7 @@ def _lines(argument: str | None) -> tuple[str, ...]:
 
 
 def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text[:6]) < 65536):
+    port = number_of(text) or 0
+    if not 0 < port < 65536:
         raise InputError(f"'{text[:40]}' is not a port")
-    return int(text)
+    return port

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
+from netdiag.digits import number_of
 from netdiag.engine.helper_container import is_helper
 from netdiag.values import dataclass
 
@@ -300,16 +301,17 @@ def _ports(bindings: Mapping[str, object]) -> tuple[PortBinding, ...]:
     found: list[PortBinding] = []
     for key in bindings:
         target, _, protocol = key.partition("/")
-        if not target.isdecimal():
+        number = number_of(target)
+        if number is None:
             continue
         for binding in sequence(bindings, key):
             published = text(binding, "HostPort")
             found.append(
                 PortBinding(
-                    target=int(target),
+                    target=number,
                     protocol=protocol or "tcp",
                     host_ip=text(binding, "HostIp"),
-                    published=int(published) if published.isdecimal() and published != "0" else None,
+                    published=number_of(published) or None,
                 )
             )
     return tuple(found)

@@ -27,8 +27,10 @@ from netdiag.kafka.listeners import (
     parse_voters,
     well_formed,
 )
+from netdiag.patterns import regex
 
 DEFAULT_LISTENERS = "PLAINTEXT://:9092"
+_NODE_ID = regex(r"[+-]?[0-9]{1,10}")
 
 
 class Mode(Enum):
@@ -108,8 +110,8 @@ class BrokerConfig:
     def node_id(self) -> int | None:
         """`node.id`, or `broker.id` where only that is given."""
         for name in ("node.id", "broker.id"):
-            value = self.value(name)
-            if value is not None and value.strip().lstrip("-").isdigit():
+            value = (self.value(name) or "").strip()
+            if _NODE_ID.fullmatch(value):
                 return int(value)
         return None
 

@@ -9,12 +9,13 @@ it.
 
 import re
 
+from netdiag.digits import number_of
 from netdiag.patterns import regex
 from netdiag.values import dataclass
 
 # The expression a broker itself uses; `.` stops at a line end, as in Java.
 _LOOPBACK_ADDRESS = regex(r"127(\.\d{1,3}){3}")
-_ENTRY = regex(r"(?P<name>.*)://\[?(?P<host>[0-9a-zA-Z\-%._:]*)\]?:(?P<port>-?[0-9]+)")
+_ENTRY = regex(r"(?P<name>.*)://\[?(?P<host>[0-9a-zA-Z\-%._:]*)\]?:(?P<port>-?[0-9]{1,99})")
 
 SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 WILDCARD_HOSTS = frozenset({"", "0.0.0.0", "::", "0:0:0:0:0:0:0:0"})
@@ -159,7 +160,7 @@ def _parse_entry(text: str, start: int) -> ListenerEntry | MalformedEntry:
     )
 
 
-_ADDRESS = regex(r"(?:[0-9a-zA-Z\-%._]*://)?\[?(?P<host>[0-9a-zA-Z\-%._:]*)\]?:(?P<port>[0-9]+)")
+_ADDRESS = regex(r"(?:[0-9a-zA-Z\-%._]*://)?\[?(?P<host>[0-9a-zA-Z\-%._:]*)\]?:(?P<port>[0-9]{1,99})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +197,7 @@ def _parse_voter(text: str, start: int) -> Voter | MalformedVoter:
             text=text, start=start, end=end, prints="Each entry should be in the form `{id}@{host}:{port}`."
         )
     number, address = parts
-    if re.fullmatch(r"[+-]?[0-9]+", number) is None:
+    if re.fullmatch(r"[+-]?[0-9]{1,99}", number) is None:
         prints = f"Failed to parse voter ID as an integer from {number}"
         return MalformedVoter(text=text, start=start, end=end, prints=prints)
     match = _ADDRESS.fullmatch(address)
@@ -218,6 +219,7 @@ def parse_zookeeper_connect(value: str) -> tuple[tuple[str, int], ...]:
         if not colon or text.endswith("]"):
             host, port = text, "2181"
         host = host.removeprefix("[").removesuffix("]")
-        if host and port.isascii() and port.isdecimal() and 0 < int(port[:6]) < 65536:
-            found[(host, int(port))] = None
+        number = number_of(port) or 0
+        if host and 0 < number < 65536:
+            found[(host, number)] = None
     return tuple(found)

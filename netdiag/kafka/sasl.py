@@ -22,6 +22,7 @@ import hashlib
 import hmac
 from enum import StrEnum
 
+from netdiag.digits import number_of
 from netdiag.kafka import questions
 from netdiag.kafka.error_codes import (
     ILLEGAL_SASL_STATE,
@@ -72,7 +73,11 @@ class Scram:
         """client-final-message, for server-first-message."""
         text = _text(server_first)
         fields = _fields(text)
-        nonce, salt, iterations = fields.get("r", ""), _decoded(fields.get("s", "")), _number(fields.get("i", ""))
+        nonce, salt, iterations = (
+            fields.get("r", ""),
+            _decoded(fields.get("s", "")),
+            number_of(fields.get("i", "")) or 0,
+        )
         if not nonce.startswith(self._nonce) or nonce == self._nonce:
             raise ScramError("its nonce does not continue ours")
         if not salt:
@@ -126,10 +131,6 @@ def _decoded(text: str) -> bytes:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise ScramError("its message holds broken base64") from None
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
 PLAIN = "PLAIN"

@@ -4,6 +4,7 @@ import ipaddress
 from collections.abc import Mapping
 from enum import Enum
 
+from netdiag.digits import number_of
 from netdiag.values import dataclass
 
 
@@ -97,7 +98,8 @@ def parse_resolv_conf(text: str) -> ResolvConf:
 def _option(word: str) -> tuple[str, int]:
     """`name:number`; a word without a number is a switch, which nothing here asks for."""
     name, _, value = word.partition(":")
-    return (name, int(value)) if value.isdecimal() else (f"{name} (switch)", 1)
+    number = number_of(value)
+    return (f"{name} (switch)", 1) if number is None else (name, number)
 
 
 def _resolv_conf_is_address(word: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum
 
+from netdiag.digits import number_of
 from netdiag.linux.rtnetlink import Detail
 from netdiag.values import dataclass
 
@@ -205,7 +206,8 @@ def protocol_number(name: str) -> int | None:
     """IPPROTO_* of a protocol's name or number; None for a name that is not known."""
     if name in NUMBERS:
         return NUMBERS[name]
-    return int(name) if name.isdecimal() and len(name) < 4 and int(name) < 256 else None
+    number = number_of(name)
+    return number if number is not None and number < 256 else None
 
 
 def protocol_word(number: int) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from netdiag.digits import number_of
 from netdiag.engine.container import Container, EngineNetwork, PortBinding
 from netdiag.linux.procfs import Process
 from netdiag.linux.ruleset import Origin, RuleAddress, Ruleset, address_of
@@ -281,10 +282,9 @@ def _endpoint_address(found: re.Match[str]) -> str:
 
 
 def _ports(text: str) -> range | None:
-    first, _, last = text.partition("-")
-    if not first.isdecimal() or (last and not last.isdecimal()):
-        return None
-    return range(int(first), int(last or first) + 1)
+    low, _, high = text.partition("-")
+    first, last = number_of(low), number_of(high or low)
+    return None if first is None or last is None else range(first, last + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,16 +316,16 @@ def docker_proxies(index: JoinIndex) -> Iterator[DockerProxy]:
 def parse_proxy(process: Process) -> DockerProxy | None:
     """The proxy that a process is by its arguments; None where they name no ports."""
     options = _options(process.argv[1:])
-    host_port, container_port = options.get("host-port", ""), options.get("container-port", "")
-    if not host_port.isdecimal() or not container_port.isdecimal():
+    host_port, container_port = (number_of(options.get(name, "")) for name in ("host-port", "container-port"))
+    if host_port is None or container_port is None:
         return None
     return DockerProxy(
         pid=process.pid,
         protocol=options.get("proto", "tcp"),
         host_ip=canonical_address(options.get("host-ip", "")),
-        host_port=int(host_port),
+        host_port=host_port,
         container_ip=canonical_address(options.get("container-ip", "")),
-        container_port=int(container_port),
+        container_port=container_port,
     )
 
 

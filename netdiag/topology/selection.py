@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
+from netdiag.digits import number_of
 from netdiag.engine.container import Container
 from netdiag.errors import InputError
 from netdiag.linux.rtnetlink import Link
@@ -263,11 +264,12 @@ def _named(topology: Topology, name: str) -> int:
 
 def _process(topology: Topology, number: str) -> int:
     inventory = topology.inventory
-    if number.isdecimal():
-        process = inventory.processes.get(int(number))
+    pid = number_of(number)
+    if pid is not None:
+        process = inventory.processes.get(pid)
         if process is not None and process.netns is not None:
             return process.netns
         for inode, facts in inventory.namespaces.items():
-            if int(number) in facts.netns.pids:
+            if pid in facts.netns.pids:
                 return inode
     raise InputError("no process with a visible network has that number", where=f"pid:{number}")

@@ -13,6 +13,7 @@ instances share a client.id.
 
 from dataclasses import field
 
+from netdiag.digits import number_of
 from netdiag.values import dataclass
 
 MOST = 2000
@@ -289,4 +290,4 @@ def host_of(address: str) -> str:
 def port_of(address: str) -> int:
     """The port of address:port, 0 where there is none."""
     port = address.rpartition(":")[2]
-    return int(port) if port.isascii() and port.isdigit() else 0
+    return number_of(port) or 0

@@ -33,7 +33,9 @@ IMAGES = (
     "obsidiandynamics/kafdrop",
     "confluentinc/cp-ksqldb-server:7.9.2",
 )
-WILD_IMAGES = ("x@sha256:00", "", "a:b:c", "\x1b[31mred", "${IMG}")
+# More digits than Python makes a number of, and what is a digit and no number.
+WILD_NUMBERS = ("--1", "²", "9" * 5000)
+WILD_IMAGES = (f"apache/kafka:{WILD_NUMBERS[-1]}.1", "x@sha256:00", "", "a:b:c", "\x1b[31mred", "${IMG}")
 KEYS = (
     "KAFKA_LISTENERS",
     "KAFKA_ADVERTISED_LISTENERS",
@@ -123,7 +125,7 @@ WILD_HOSTS = (
     "[fe80::1%eth0]",
 )
 PORTS = ("9092", "29092", "9093", "${PORT:-9092}")
-WILD_PORTS = ("0", "-1", "65536", "99999999999999999999", "", "${PORT}", "9092/tcp", "９０９２", "1e3")
+WILD_PORTS = ("0", "-1", "65536", "99999999999999999999", "", "${PORT}", "9092/tcp", "９０９２", "1e3", *WILD_NUMBERS)
 COMMENTS = (
     "# netdiag: ignore[all]",
     "# netdiag: ignore[advertised-]",
@@ -406,13 +408,15 @@ _FITTING: dict[str, Callable[[Chance], str]] = {
     "INTER_BROKER": lambda c: c.pick(NAMES, WILD_NAMES),
     "LISTENERS": lambda c: _listeners(c),
     "VOTERS": lambda c: f"{c.randint(0, 3)}@{c.pick(HOSTS, WILD_HOSTS)}:{c.pick(PORTS, WILD_PORTS)}",
-    "_ID": lambda c: c.pick(("1", "2", "3"), ("-1", "x", "")),
+    "_ID": lambda c: c.pick(("1", "2", "3"), ("-1", "x", "", *WILD_NUMBERS)),
     "ROLES": lambda c: c.pick(("broker,controller", "broker", "controller"), ("", "x", "broker,,")),
     "SERVERS": lambda c: _servers(c),
-    "ZOOKEEPER_CONNECT": lambda c: c.pick(("zookeeper:2181", "zookeeper:2181/kafka"), ("", ",", "/x")),
+    "ZOOKEEPER_CONNECT": lambda c: c.pick(
+        ("zookeeper:2181", "zookeeper:2181/kafka"), ("", ",", "/x", *(f"zookeeper:{number}" for number in WILD_NUMBERS))
+    ),
     "HOST": lambda c: c.pick(HOSTS, WILD_HOSTS),
     "PORT": lambda c: c.pick(("9092", "29092"), WILD_PORTS),
-    "FACTOR": lambda c: c.pick(("1", "3"), ("-1", "x", "1e3")),
+    "FACTOR": lambda c: c.pick(("1", "3"), ("-1", "x", "1e3", *WILD_NUMBERS)),
 }
 
 

@@ -126,6 +126,7 @@ def plant(folder: Path) -> Path:
         "distribution.py": "",
         "errors.py": "import netdiag.distribution\n",
         "findings.py": "",
+        "digits.py": "",
         "patterns.py": "",
         "values.py": "",
         "cli/main.py": "import typer\nimport netdiag.app.check\nimport netdiag.rules.run\n",

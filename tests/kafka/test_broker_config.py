@@ -115,3 +115,25 @@ def test_known(name: str) -> None:
 
 def test_names_are_names() -> None:
     assert all(name == name.lower() and " " not in name for name in PROPERTY_NAMES - {"zookeeper.clientCnxnSocket"})
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("7", 7),
+        (" 7 ", 7),
+        ("-1", -1),
+        ("+1", 1),
+        ("007", 7),
+        ("--1", None),
+        ("-", None),
+        ("²", None),
+        ("1_0", None),
+        ("", None),
+        ("9" * 5000, None),
+    ],
+)
+@pytest.mark.parametrize("variable", ["KAFKA_NODE_ID", "KAFKA_BROKER_ID"])
+def test_a_node_id_is_what_java_takes_for_a_number(variable: str, text: str, number: int | None) -> None:
+    made = config("apache/kafka:3.9.1", KAFKA_PROCESS_ROLES="broker", **{variable: text})
+    assert made.node_id == number

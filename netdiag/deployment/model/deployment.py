@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 
 from netdiag.config import Facts
 from netdiag.deployment.model.verdict import Address
+from netdiag.digits import number_of
 from netdiag.findings import Edit, Location
 from netdiag.kafka.broker_config import BrokerConfig, Mode
 from netdiag.kafka.images.reference import ImageFamily, Sign
@@ -103,10 +104,9 @@ class PlatformOptions:
 
 def generation_of(release: str) -> Generation | None:
     """The generation of an engine's release ("20.10.24+dfsg1", "28.5.2"); None for what is no release."""
-    major = release.partition(".")[0]
-    if not major.isdecimal():
+    number = number_of(release.partition(".")[0])
+    if number is None:
         return None
-    number = int(major)
     if number >= 29:
         return Generation.V29
     return Generation.V28 if number == 28 else Generation.V20

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import assert_never
 
+from netdiag.digits import number_of
 from netdiag.errors import UsageError
 from netdiag.kafka.listeners import bracketed
 from netdiag.values import dataclass
@@ -252,13 +253,14 @@ _HIGHEST_PORT = 65535
 
 def parse_address(text: str) -> Address:
     """`name:port`, `1.2.3.4:port`, `[::1]:port`; UsageError for others."""
-    host, colon, number = text.rpartition(":")
-    if not colon or not number.isascii() or not number.isdecimal() or not 0 < int(number) <= _HIGHEST_PORT:
+    host, _, number = text.rpartition(":")
+    port = number_of(number) or 0
+    if not 0 < port <= _HIGHEST_PORT:
         raise UsageError(f"{text!r} is not an address with a port: write broker-1:9092 or [::1]:9092")
     bracketed = host.startswith("[") and host.endswith("]")
     if not host or (":" in host and not bracketed):
         raise UsageError(f"{text!r} is not an address with a port: write IPv6 addresses in brackets")
-    return Address(host=host[1:-1] if bracketed else host, port=int(number))
+    return Address(host=host[1:-1] if bracketed else host, port=port)
 
 
 def parse_bootstraps(text: str) -> tuple[Address, ...]:

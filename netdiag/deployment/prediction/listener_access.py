@@ -12,6 +12,7 @@ from netdiag.deployment.model.deployment import Broker, Deployment, Member, Netw
 from netdiag.deployment.prediction.client_namespace import covers
 from netdiag.deployment.prediction.cluster import cluster_of
 from netdiag.deployment.prediction.sockets import Reach, binding
+from netdiag.digits import number_of
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images import fast_data_dev, redpanda
 from netdiag.kafka.images.reference import ImageFamily
@@ -20,7 +21,7 @@ from netdiag.patterns import regex
 from netdiag.values import dataclass
 
 _HTTP = regex(r"schema-registry|kafka-rest|kafka-connect|debezium/connect|ksqldb|akhq|kafka-ui|kafdrop")
-_JMX_PORT = regex(r"jmxremote\.(?:rmi\.)?port=(\d+)|jmx_prometheus[^\s=]*=(?:[^\s:]+:)?(\d+)")
+_JMX_PORT = regex(r"jmxremote\.(?:rmi\.)?port=(\d{1,9})|jmx_prometheus[^\s=]*=(?:[^\s:]+:)?(\d{1,9})")
 # JMX, Jolokia, exporters of metrics, debuggers.
 _USUAL_OTHER_PORTS = frozenset(
     {1099, 1234, 5005, 5555, 5556, 7070, 7071, 7072, 7203, 8778, 9010, 9101, 9102, 9308, 9404, 9997, 9999}
@@ -151,8 +152,9 @@ def jmx_ports(member: Member) -> frozenset[int]:
     """The ports on which a JVM shows its metrics, as far as its variables tell."""
     found: set[int] = set()
     for name, value in member.variables.items():
-        if name.upper().endswith("JMX_PORT") and value.strip().isdigit():
-            found.add(int(value))
+        port = number_of(value.strip())
+        if name.upper().endswith("JMX_PORT") and port is not None:
+            found.add(port)
         found.update(int(one or other) for one, other in _JMX_PORT.findall(value))
     return frozenset(found)
 
@@ -177,7 +179,7 @@ def zookeeper_port(member: Member) -> int | None:
     for name in ("ZOOKEEPER_CLIENT_PORT", "ZOO_PORT_NUMBER", "ZOO_PORT"):
         value = member.variables.get(name, "").strip()
         if value:
-            return int(value) if value.isdigit() else None
+            return number_of(value)
     # cp-zookeeper refuses to start without a client port.
     return None if "cp-zookeeper" in image else 2181
 
@@ -188,9 +190,10 @@ def zookeeper_ports(member: Member) -> frozenset[int]:
     if plain is None:
         return frozenset()
     secure = (
-        member.variables.get(name, "").strip() for name in ("ZOOKEEPER_SECURE_CLIENT_PORT", "ZOO_TLS_PORT_NUMBER")
+        number_of(member.variables.get(name, "").strip())
+        for name in ("ZOOKEEPER_SECURE_CLIENT_PORT", "ZOO_TLS_PORT_NUMBER")
     )
-    return frozenset({plain, *(int(port) for port in secure if port.isdigit())})
+    return frozenset({plain, *(port for port in secure if port is not None)})
 
 
 def names_by_address(deployment: Deployment) -> dict[str, str]:

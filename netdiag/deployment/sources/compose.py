@@ -41,6 +41,7 @@ from netdiag.deployment.sources.startup import (
     with_mounted_file,
     with_unknown_file,
 )
+from netdiag.digits import number_of
 from netdiag.findings import FileLocation
 from netdiag.kafka.broker_config import BrokerConfig, Mode, broker_config
 from netdiag.kafka.images.reference import (
@@ -433,5 +434,5 @@ def _is_generated(broker: Broker) -> bool:
 
 
 def _reserved_ids(broker: Broker) -> int:
-    value = broker.config.value("reserved.broker.max.id") or ""
-    return int(value) if value.isdigit() and len(value) < 10 else _RESERVED_IDS
+    number = number_of(broker.config.value("reserved.broker.max.id") or "")
+    return _RESERVED_IDS if number is None else number

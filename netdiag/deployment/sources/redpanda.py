@@ -16,6 +16,7 @@ from netdiag.compose.yaml_tree import AliasNode, MappingNode, Node, ScalarNode, 
 from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValue, Member
 from netdiag.deployment.sources.compose_text import ComposeValue, ScatteredValue, comma_list
 from netdiag.deployment.sources.startup import Word, command_lines, mounted_file
+from netdiag.digits import number_of
 from netdiag.kafka.broker_config import BrokerConfig, Mode
 from netdiag.kafka.images import redpanda
 from netdiag.kafka.images.reference import ImageFamily, ImageReference, parse_image
@@ -158,7 +159,12 @@ def read_redpanda_yaml(source: Source) -> ParsedSettings | None:
 
     sections = {name: _fields(node) for name, node in fields.items()}
     own = sections.get("redpanda", {})
-    ports = {node.value for section in sections.values() for node in _scalars(section, "port") if node.value.isdigit()}
+    ports = {
+        node.value
+        for section in sections.values()
+        for node in _scalars(section, "port")
+        if number_of(node.value) is not None
+    }
     settings, declared = _addresses(own, place, FILE)
     default = Setting(
         name=redpanda.LISTENERS, value="127.0.0.1:9092", variable=None, provenance=Provenance.IMAGE_DEFAULT

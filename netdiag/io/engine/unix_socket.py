@@ -13,6 +13,7 @@ import socket
 import time
 from typing import Any
 
+from netdiag.digits import number_of
 from netdiag.engine.container import Container, EngineNetwork, in_sight, parse_container, parse_network, sequence, text
 from netdiag.errors import EngineError
 from netdiag.io.engine.address import EngineAddress
@@ -126,10 +127,10 @@ def _parse(answer: bytes) -> tuple[int, bytes]:
 
 def _prefix(offered: str) -> str:
     """The version to ask for: the engine's own, but none newer than the one whose documents are known."""
-    major, _, minor = offered.partition(".")
-    if not major.isdecimal() or not minor.isdecimal():
+    major, minor = (number_of(part) for part in offered.partition(".")[::2])
+    if major is None or minor is None:
         return ""
-    version = min((int(major), int(minor)), _NEWEST_KNOWN)
+    version = min((major, minor), _NEWEST_KNOWN)
     return f"/v{version[0]}.{version[1]}"
 
 

@@ -23,6 +23,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from netdiag.digits import number_of
 from netdiag.errors import InputError, NetdiagError, UsageError
 from netdiag.io.follow.batch import Catalogue, Work, catalogue_of
 from netdiag.traffic.arrow import BATCH, schema_of
@@ -346,7 +347,8 @@ class Store:
 
     def _drop_states(self, before: int) -> None:
         for path in (self.checkpoint / _STATE).iterdir():
-            if path.name.isdigit() and int(path.name) < before:
+            number = number_of(path.name)
+            if number is not None and number < before:
                 shutil.rmtree(path, ignore_errors=True)
 
     def committed(self) -> tuple[int, list[dict[str, Any]]]:

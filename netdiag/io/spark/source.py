@@ -32,6 +32,7 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
+from netdiag.digits import number_of
 from netdiag.errors import InputError, UsageError
 from netdiag.io.files.captures import capture_files, size_of
 from netdiag.io.spark.reading import Reading, read_batches, read_latencies
@@ -180,10 +181,10 @@ def _before(reading: Reading, level: str, end: int) -> Reading:
 
 
 def _on_port(reading: Reading, endpoint: str) -> Reading:
-    colon, port = endpoint.rpartition(":")[1:]
-    if not colon or not port.isdigit() or reading.options.ports:
+    port = number_of(endpoint.rpartition(":")[2])
+    if ":" not in endpoint or port is None or reading.options.ports:
         return reading
-    return replace(reading, options=replace(reading.options, ports=frozenset({int(port)})))
+    return replace(reading, options=replace(reading.options, ports=frozenset({port})))
 
 
 def _ns(value: Any) -> int:
@@ -258,15 +259,17 @@ def _listed(options: Mapping[str, str], name: str) -> tuple[str, ...]:
 
 
 def _port(text: str) -> int:
-    if not text.isdigit() or not 0 < int(text) < 65536:
+    port = number_of(text) or 0
+    if not 0 < port < 65536:
         raise UsageError(f"'{text}' is not a port")
-    return int(text)
+    return port
 
 
 def _number(options: Mapping[str, str], name: str) -> int | None:
     text = options.get(name)
     if not text:
         return None
-    if not text.isdigit() or not 0 < int(text) <= 10_000:
+    number = number_of(text) or 0
+    if not 0 < number <= 10_000:
         raise UsageError(f"{name} '{text}' is no number from 1 to 10000")
-    return int(text)
+    return number

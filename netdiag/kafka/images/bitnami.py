@@ -38,7 +38,7 @@ class Generation(Enum):
     UNKNOWN = "unknown"
 
 
-_REVISION = regex(r"-r(\d+)(?:-|$)")
+_REVISION = regex(r"-r(\d{1,9})(?:-|$)")
 # Release: first revision with KRaft as its default, first revision without defaults; None where there was none.
 _CHANGED: dict[tuple[int, int, int], tuple[int | None, int | None]] = {
     (3, 2, 3): (73, 161),

@@ -43,7 +43,7 @@ _ENTRY = regex(
 )
 _KAFKA = ("--kafka-addr", "--advertise-kafka-addr", "--memory", "--smp", "--node-id")
 _PORT = regex(r":([0-9]{2,5})(?![0-9])")
-_RELEASE = regex(r"v?(\d{2})\.(\d+)")
+_RELEASE = regex(r"v?(\d{2})\.(\d{1,9})")
 _NEWEST = (99, 0)
 # Since this release 0.0.0.0 is refused as an advertised address, and the packaged file advertises 127.0.0.1.
 _STRICT = (23, 3)

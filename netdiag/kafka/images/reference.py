@@ -100,7 +100,7 @@ _REPOSITORIES = {
 _BESIDE = regex(r"connect|registry|rest|ui|exporter|ksql|cli|client|init|setup|topic|mirror|manager|zookeeper|cat")
 _FROZEN = regex(r"cp-enterprise-kafka$|(?:^|/)(?:bitnamilegacy|wurstmeister|lensesio|landoop)/")
 _LATEST = regex(r"latest([.-].*)?")
-_VERSION = regex(r"v?(\d+)\.(\d+)(?:\.(\d+|x))?")
+_VERSION = regex(r"v?(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}|x))?")
 _SCALA = regex(r"2\.1\d-(?=\d)")
 _LAST_OF_WURSTMEISTER = "2.8.1"
 # Bitnami's tags of one number, by the last release that they stood for.

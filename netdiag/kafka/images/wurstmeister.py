@@ -7,6 +7,7 @@ here as advertised.listeners (`KafkaConfig.advertisedListeners` of Kafka 2.8).
 
 from collections.abc import Mapping
 
+from netdiag.digits import number_of
 from netdiag.kafka.images.reference import ImageReference, is_scala_tag
 from netdiag.kafka.images.settings import (
     ImageSettings,
@@ -103,7 +104,8 @@ def _asked(bound: str | None, launch: Launch) -> str | None:
     """The port that the engine is asked for, where its socket is mounted; None where that cannot be told."""
     if launch.mounts is not None and _SOCKET not in launch.mounts:
         return bound
-    published = launch.published.get(int(bound)) if bound and bound.isdigit() else None
+    port = number_of(bound or "")
+    published = None if port is None else launch.published.get(port)
     if launch.mounts is None and str(published) != bound:
         return None
     return str(published) if published else None

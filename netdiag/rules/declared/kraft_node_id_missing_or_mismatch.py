@@ -37,6 +37,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.repairs import remove_property, set_property
+from netdiag.digits import number_of
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.bitnami import Generation, generation
@@ -76,8 +77,8 @@ def _insists(broker: Broker) -> bool:
 
 
 def _differ(broker: Broker) -> bool:
-    ids = {(broker.config.value(name) or "").strip() for name in ("node.id", "broker.id")}
-    return len(ids) == 2 and all(number.isdigit() for number in ids) and len({int(number) for number in ids}) == 2
+    ids = {number_of((broker.config.value(name) or "").strip()) for name in ("node.id", "broker.id")}
+    return len(ids) == 2 and None not in ids
 
 
 def _missing(broker: Broker) -> Finding:

@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from netdiag.deployment.misread_settings import misread_values, placeholder_in
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.repairs import replace_text
+from netdiag.digits import number_of
 from netdiag.findings import Applicability, Edit, Finding, Severity
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import MalformedEntry
@@ -75,7 +76,7 @@ def _repeats_the_advertised(broker: Broker) -> bool:
 
 def _hint(text: str) -> str:
     name, slashes, rest = text.partition("://")
-    if slashes and rest.isdigit():
+    if slashes and number_of(rest) is not None:
         return f'write "{name}://:{rest}" to bind port {rest} on all addresses'
     if not slashes and ":" in text:
         return f'put a listener name in front: "PLAINTEXT://{text}"'
@@ -85,11 +86,11 @@ def _hint(text: str) -> str:
 def _edits(broker: Broker, name: str, entry: MalformedEntry) -> tuple[Edit, ...]:
     """The probable meaning: a port without a colon, a slash at the end, a missing name if only one is possible."""
     listener, slashes, rest = entry.text.partition("://")
-    if slashes and rest.isdigit() and name == "listeners":
+    if slashes and number_of(rest) is not None and name == "listeners":
         return replace_text(broker, name, entry.start, entry.end, f"{listener}://:{rest}", Applicability.SAFE)
-    if slashes and rest.endswith("/") and rest.strip("/").rpartition(":")[2].isdigit():
+    if slashes and rest.endswith("/") and number_of(rest.strip("/").rpartition(":")[2]) is not None:
         return replace_text(broker, name, entry.start, entry.end, entry.text.rstrip("/"), Applicability.SAFE)
     alone = len(broker.config.listener_entries) == 1 == len(broker.config.advertised_entries)
-    if not slashes and alone and entry.text.rpartition(":")[2].isdigit() and ":" in entry.text:
+    if not slashes and alone and number_of(entry.text.rpartition(":")[2]) is not None and ":" in entry.text:
         return replace_text(broker, name, entry.start, entry.start, "PLAINTEXT://")
     return ()

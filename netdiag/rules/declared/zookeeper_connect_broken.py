@@ -43,6 +43,7 @@ from netdiag.deployment.model.verdict import Failed
 from netdiag.deployment.prediction.client_namespace import MemberAddress, Undeclared, network_owner, resolve
 from netdiag.deployment.prediction.listener_access import zookeeper_port, zookeeper_ports
 from netdiag.deployment.repairs import replace_text
+from netdiag.digits import number_of
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.reference import ImageFamily
@@ -95,10 +96,11 @@ def _addresses(value: str) -> tuple[_Address, ...]:
         text = item.strip()
         start = position + len(item) - len(item.lstrip())
         position += len(item) + 1
-        host, colon, port = text.rpartition(":")
-        if not colon or not host or not port.isdigit():
+        host, _, port = text.rpartition(":")
+        number = number_of(port)
+        if not host or number is None:
             return ()
-        found.append(_Address(host=host, port=int(port), start=start, end=start + len(text)))
+        found.append(_Address(host=host, port=number, start=start, end=start + len(text)))
     return tuple(found)
 
 
