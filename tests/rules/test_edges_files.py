@@ -1,5 +1,7 @@
 """Files as people publish them: what is said once, which fix fits, and what only looks like a broker."""
 
+import pytest
+
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.deployment.model.deployment import Deployment
@@ -193,3 +195,26 @@ def test_what_looks_like_a_broker() -> None:
     }
     for _, files in cases.items():
         assert len(deployment_from(files).brokers) == 1
+
+
+def test_a_misspelt_line_of_a_file_is_renamed_as_a_line() -> None:
+    service = "  kafka:\n    image: apache/kafka:3.9.1\n"
+    mount = "    volumes: ['./server.properties:/mnt/shared/config/server.properties']\n"
+    lines = "process.roles=broker,controller\nadvertised.listener=PLAINTEXT://kafka:9092\n"
+    files = {"compose.yaml": f"name: t\nservices:\n{service}{mount}", "server.properties": lines}
+    hints = [f.hint for f in check_deployment(deployment_from(files)) if f.rule == "image-env-unknown"]
+    assert hints == ["rename it to advertised.listeners if you mean advertised.listeners"]
+
+
+@pytest.mark.parametrize(
+    ("image", "variable", "prefix"),
+    [
+        ("confluentinc/cp-kafka:7.9.2", "KAFKA_ADVERTISED_LISTENER", "KAFKA_"),
+        ("confluentinc/cp-kafka:7.9.2", "KAFKA_ADVERTISED__LISTENERS", "KAFKA_"),
+        ("bitnamilegacy/kafka:3.9", "KAFKA_CFG_ADVERTISED_LISTENER", "KAFKA_CFG_"),
+        ("lensesio/fast-data-dev", "KAFKA_ADVERTISED_LISTENER", "KAFKA_"),
+    ],
+)
+def test_a_misspelt_variable_keeps_its_prefix(image: str, variable: str, prefix: str) -> None:
+    (finding,) = findings_of(kafka({variable: "PLAINTEXT://kafka:9092"}, image=image), "image-env-unknown")
+    assert finding.hint == f"rename it to {prefix}ADVERTISED_LISTENERS if you mean advertised.listeners"

@@ -32,7 +32,6 @@ from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.findings import Finding, Severity
-from netdiag.kafka.images.bitnami import PREFIX
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.property_names import PROPERTY_NAMES
@@ -68,16 +67,27 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             meant = next((vital for vital in _VITAL if vital not in written and is_close(name, vital)), None)
             if meant is None:
                 continue
-            prefix = PREFIX if broker.config.family is ImageFamily.BITNAMI else "KAFKA_"
             yield Finding(
                 rule=ID,
                 severity=SEVERITY,
                 message=f'{variable} of {broker.name} sets "{name}", which is not a Kafka property',
                 location=broker.declared[variable].at(),
                 why="Kafka ignores properties that it does not know",
-                hint=f"rename it to {prefix}{meant.upper().replace('.', '_')} if you mean {meant}",
+                hint=f"rename it to {_spelled(meant, variable, name)} if you mean {meant}",
                 service=broker.name,
             )
+
+
+def _spelled(meant: str, variable: str, name: str) -> str:
+    """The property that is meant, spelled as `variable` spells `name`: as in a file, or behind the same prefix."""
+    if name in variable:
+        return meant
+    # What stands for a dot has one character or several; letters stay letters.
+    letters, end = sum(map(str.isalnum, name)), len(variable)
+    while letters and end:
+        end -= 1
+        letters -= variable[end].isalnum()
+    return variable[:end] + meant.upper().replace(".", "_")
 
 
 def is_close(name: str, other: str) -> bool:
