@@ -717,3 +717,6 @@ IMAGES: tuple[Defect, ...] = (
     defect("mounted-config-shadows-env", "own-file", _own_file, where=_family("apache", "confluent")),
     defect("image-env-duplicate", "advertised", _doubled),
 )
+
+
+DEFECTS = (*LISTENER_DEFECTS, *KRAFT, *IMAGES, *REACH, *CLIENTS)
