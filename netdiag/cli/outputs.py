@@ -101,7 +101,7 @@ def write_outputs(outputs: Iterable[Output], report: Report, console: Console, *
     failed: NetdiagError | None = None
     root = _folder()
     for output in outputs:
-        result = _rendered(output, report, console, root, matrix=matrix)
+        result = rendered(output, report, console, root, matrix=matrix)
         try:
             if output.path is None:
                 write_text(result)
@@ -113,7 +113,8 @@ def write_outputs(outputs: Iterable[Output], report: Report, console: Console, *
         raise failed
 
 
-def _rendered(output: Output, report: Report, console: Console, root: str, *, matrix: bool) -> str:
+def rendered(output: Output, report: Report, console: Console, root: str, *, matrix: bool) -> str:
+    """The report as this output shows it, with paths relative to the root."""
     match output.format:
         case Format.TEXT:
             from netdiag.render.formats import text

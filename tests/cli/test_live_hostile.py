@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from netdiag.cli.outputs import Format
 from netdiag.deployment.sources.engine import runs_kafka
 from netdiag.engine.container import parse_container
 from tests.cli.shell import NETDIAG, environment
@@ -96,7 +97,7 @@ def argv(url: str, *words: str) -> list[str]:
     return ["unshare", "--net", *NETDIAG, "check-listeners", "--live", "--timeout", "0.5", "--host", url, *words]
 
 
-FORMATS = ("concise", "json", "sarif", "junit", "checkstyle", "github", "gitlab", "markdown")
+FORMATS = tuple(form.value for form in Format if form is not Format.TEXT)
 
 
 def test_nothing_of_it_reaches_the_terminal(tmp_path: Path) -> None:

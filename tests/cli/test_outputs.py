@@ -1,6 +1,7 @@
 """Several formats in one run, each to its own place."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import typer
 
 from netdiag.cli.outputs import Format, Output, paired, spelled_out
 from tests.cli.shell import BROKEN, CLEAN, environment, netdiag
+from tests.house.tree import ROOT
 from tests.render.test_sarif import run_of
 
 T, J, S = Format.TEXT, Format.JSON, Format.SARIF
@@ -110,8 +112,9 @@ from netdiag.cli.main import run
 try:
     run()
 finally:
-    formats = ("json", "sarif", "xml", "github", "gitlab", "markdown", "text")
-    print(*(name for name in formats if f"netdiag.render.formats.{name}" in sys.modules), "xml.etree" in sys.modules)
+    formats = "netdiag.render.formats."
+    loaded = sorted(name.removeprefix(formats) for name in sys.modules if name.startswith(formats))
+    print(*loaded, "xml.etree" in sys.modules)
 """
     for form, expected in (("concise", "text False"), ("json", "json False")):
         done = subprocess.run(
@@ -123,3 +126,11 @@ finally:
             check=False,
         )
         assert done.stdout.splitlines()[-1] == expected
+
+
+def test_every_format_is_documented() -> None:
+    page = (ROOT / "docs/output.md").read_text(encoding="utf-8")
+    table = re.findall(
+        r"^\| `([a-z]+)` \|", page.partition("## netdiag check-listeners")[2].partition("\n## ")[0], re.M
+    )
+    assert table == [form.value for form in Format]

@@ -16,10 +16,11 @@ from unittest.mock import patch
 from typer.main import get_command
 
 from netdiag.cli.main import app
+from netdiag.cli.outputs import Format
 from tests.fuzz.projects import SECRET, Project, hides
 from tests.render.schemas import SCHEMAS
 
-FORMATS = ("text", "concise", "json", "sarif", "junit", "checkstyle", "github", "gitlab", "markdown")
+FILES = tuple(form.value for form in Format if form is not Format.TEXT)
 # Of processor time, for a check and for a repair with its checks; a project has at most 7 files of 64 KiB.
 MOST_SECONDS = 2.0
 MOST_SECONDS_REPAIRING = 8.0
@@ -54,9 +55,9 @@ def judged(files: Project, folder: Path, seen: Collection[frozenset[str]] = ()) 
         (folder / path).write_bytes(data)
     with chdir(folder):
         known = ["--baseline", "baseline.json"] if "baseline.json" in files else []
-        outputs = [word for form in FORMATS[1:] for word in ("--format", form, "--output", f"out.{form}")]
+        outputs = [word for form in FILES for word in ("--format", form, "--output", f"out.{form}")]
         checked = run("check-listeners", "--format", "text", *outputs, *known, "compose.yml")
-        documents = {form: _text(f"out.{form}") for form in FORMATS[1:] if Path(f"out.{form}").exists()}
+        documents = {form: _text(f"out.{form}") for form in FILES if Path(f"out.{form}").exists()}
         repaired = run("check-listeners", "--fix", "--unsafe-fixes", "compose.yml")
     secret = hides(files)
     found = [*_of_run(checked, MOST_SECONDS, secret=secret), *_of_run(repaired, MOST_SECONDS_REPAIRING, secret=secret)]
@@ -64,7 +65,7 @@ def judged(files: Project, folder: Path, seen: Collection[frozenset[str]] = ()) 
     found += [text for form, document in documents.items() for text in _of_document(form, document, secret=secret)]
     if told not in seen:
         found += [text for form, document in documents.items() for text in _against_schema(form, document)]
-    if checked.status in (0, 1, 3, 4) and len(documents) < len(FORMATS) - 1 and "netdiag.toml" not in checked.err:
+    if checked.status in (0, 1, 3, 4) and len(documents) < len(FILES) and "netdiag.toml" not in checked.err:
         found.append(f"status {checked.status}, but not every document was written: {checked.err[:200]}")
     return Verdict(complaints=tuple(dict.fromkeys(found)), seconds=checked.seconds, told=told)
 

@@ -6,9 +6,8 @@ import pytest
 
 from netdiag.app.repair import Repairs, report_rest
 from netdiag.cli.console import Console
-from netdiag.cli.outputs import Format
 from netdiag.findings import FileLocation, Finding, Severity
-from tests.fuzz.oracle import FORMATS, judged, shown
+from tests.fuzz.oracle import judged, shown
 from tests.fuzz.projects import LARGEST, SECRET, hides, project
 
 SEEDS = 30
@@ -83,10 +82,6 @@ def test_what_is_not_hidden_is_a_complaint(
     )
     found = judged({"compose.yml": text.encode()}, tmp_path).complaints
     assert any(complaint in text for text in found) if complaint else not found
-
-
-def test_all_formats_are_among_them() -> None:
-    assert set(FORMATS) == {form.value for form in Format}
 
 
 def test_what_was_not_repaired_is_told_without_escapes_and_secrets(

@@ -128,7 +128,7 @@ def hostile(text: str) -> Report:
 def _secret() -> Report:
     text = 'bad password="hunter2"'
     finding = replace(RUNNING, message=text, why=text, hint=text, broker_prints=text)
-    finding = replace(finding, related=(Related(location=RUNNING.location, message=text),))
+    finding = replace(finding, related=tuple(Related(location=at.location, message=text) for at in (RUNNING, FOREIGN)))
     problem = Problem(message=text, hint=text)
     return Report(
         inputs=(Input(name="x", error=problem),),

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.render.formats import github, gitlab, json, markdown, sarif, xml
-from netdiag.render.formats.text import render_concise
+from netdiag.cli.outputs import Format
+from netdiag.render.formats import sarif
 from netdiag.render.report import Input, Report
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.rule import Rule
@@ -15,6 +15,7 @@ from tests.compose.tracing import CORPUS
 from tests.each import each
 from tests.house.rule_pages import found
 from tests.house.tree import ROOT
+from tests.render.every_format import RELATIVE, in_format
 from tests.render.reports import EVERYTHING, HOSTILE, SECRET, hostile
 from tests.render.schemas import SCHEMAS, unchanged
 from tests.render.test_sarif import run_of
@@ -22,17 +23,13 @@ from tests.render.test_sarif import run_of
 FOUND = sorted(CORPUS.glob("*/**/*.y*ml"))
 STACKS = sorted(ROOT.glob("compose/**/*.yml"))
 ADDRESS = "https://example.org/rules"
-FORMATS = (sarif.render, gitlab.render, xml.junit, xml.checkstyle, github.render, render_concise, markdown.render)
 
 
 def renderings(report: Report, root: str) -> dict[str, str]:
     """The report in every format that has a schema."""
     return {
-        "sarif": sarif.render(report, root, ADDRESS),
-        "json": json.render(report),
-        "gitlab": gitlab.render(report, root),
-        "junit": xml.junit(report, root),
-        "checkstyle": xml.checkstyle(report, root),
+        form: in_format(Format(form), report, root) if form != Format.SARIF else sarif.render(report, root, ADDRESS)
+        for form in SCHEMAS
     }
 
 
@@ -106,9 +103,9 @@ def _of_files(files: Iterable[Path], folder: Path) -> Iterator[str]:
         report, again = (report_of(name) for _ in range(2))
         for error in complaints(report, str(folder)):
             yield f"{name}: {error}"
-        for render in FORMATS:
-            text = render(report, str(folder))
-            if text != render(again, str(folder)):
-                yield f"{name}: {render.__module__}: differs"
+        for form in RELATIVE:
+            text = in_format(form, report, str(folder))
+            if text != in_format(form, again, str(folder)):
+                yield f"{name}: {form}: differs"
             if str(folder) in text:
-                yield f"{name}: {render.__module__}: names the folder"
+                yield f"{name}: {form}: names the folder"

@@ -159,7 +159,7 @@ def finding_lines(
     """The lines of a finding, then the places of those that say the same."""
     style = SEVERITY_STYLES[finding.severity]
     shown, left_out = finding.related[:_RELATED_SHOWN], finding.related[_RELATED_SHOWN:]
-    places = [_Place(r.location, r.message, False) for r in shown if isinstance(r.location, FileLocation)]
+    places = [_Place(r.location, redacted(r.message), False) for r in shown if isinstance(r.location, FileLocation)]
     if isinstance(finding.location, FileLocation):
         places.insert(0, _Place(finding.location, "", True))
     drawn = [_headline(finding, screen, style)]
@@ -168,7 +168,7 @@ def finding_lines(
         drawn += _file_snippet(path, here, sources, screen, style, named=index > 0)
     for related in shown:
         if not isinstance(related.location, FileLocation):
-            drawn += _remark(clickable_place(related.location), related.message, screen)
+            drawn += _remark(clickable_place(related.location), redacted(related.message), screen)
     if isinstance(finding.location, WireLocation):
         drawn += _remark("first seen", clock_text(finding.location.time), screen)
     if left_out:

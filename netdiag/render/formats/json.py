@@ -82,7 +82,7 @@ def _input(item: Input, report: Report) -> dict[str, Any]:
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
-    return {"message": redacted(problem.message), "where": problem.where, "hint": problem.hint}
+    return {"message": redacted(problem.message), "where": problem.where, "hint": redacted(problem.hint or "") or None}
 
 
 def _cell(matrix: Matrix, cell: Cell) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def _unread(item: Input, problem: Problem, screen: Screen) -> list[Line]:
         )
     ]
     if problem.hint:
-        lines.append((Run("  fix: ", Style.PLACE), screen.run(problem.hint)))
+        lines.append((Run("  fix: ", Style.PLACE), screen.run(redacted(problem.hint))))
     return lines
 
 
