@@ -17,6 +17,9 @@ from netdiag.traffic.tables import NAMES
 from netdiag.values import dataclass
 
 MODULE = "netdiag_native"
+# What this module expects of the engine: raised here and in native/python whenever a call or an answer changes, because
+# a clone keeps its version while its engine grows old.
+_INTERFACE = 1
 _SECONDS = re.compile(r"(\d{1,11})(?:\.(\d{1,9}))?")
 _FRACTION = re.compile(r"(?<=:\d\d)\.(\d{1,9})")
 
@@ -397,6 +400,10 @@ def _module() -> Any:
     if version != __version__:
         raise NetdiagError(
             f"the capture engine is {version}, and netdiag is {__version__}", hint=distribution.native_line()
+        )
+    if getattr(module, "INTERFACE", 0) != _INTERFACE:
+        raise NetdiagError(
+            f"the capture engine was built from another commit of netdiag {version}", hint=distribution.native_line()
         )
     return module
 

@@ -13,11 +13,15 @@ mod shapes;
 
 use pyo3::prelude::*;
 
+/// What `netdiag/traffic/native.py` expects: raise both whenever a call or an answer changes.
+const INTERFACE: u32 = 1;
+
 /// Captures in, record batches of Kafka's messages out.
 #[pymodule]
 mod netdiag_native {
     use pyo3::prelude::*;
 
+    use crate::INTERFACE;
     #[pymodule_export]
     use crate::batch::{Batch, Folded, make_batch};
     #[pymodule_export]
@@ -31,6 +35,7 @@ mod netdiag_native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("INTERFACE", INTERFACE)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }
