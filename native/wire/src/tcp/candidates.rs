@@ -158,7 +158,7 @@ pub(super) fn judge_response(talk: &Talk, stream: &Unframed, place: Place, last:
         return Verdict::No;
     }
     let Some(asked) = talk.waits(correlation_id) else {
-        return judge_unasked(talk, stream, position, &head);
+        return judge_unasked(talk, stream, place, &head, last);
     };
     if index(size) < kafka::least_response(asked.api_key, asked.api_version) {
         return Verdict::No;
@@ -300,7 +300,7 @@ pub(super) fn precedes(talk: &Talk, stream: &Unframed, is_request: bool, early: 
         return is_possible && answers(kafka::all(), &head, size);
     }
     let has_room = after(early.position, size) <= found;
-    is_possible && early.at_edge && is_between && has_room && answers(talk.versions(), &head, size)
+    is_possible && early.at_edge && is_between && has_room && answers(kafka::all(), &head, size)
 }
 
 /// Whether the sizes from one place on lead to another.
@@ -345,8 +345,9 @@ fn answers(mut kinds: impl Iterator<Item = (i16, i16)>, head: &[u8], size: i32) 
     })
 }
 
-/// A response whose request was not seen: believed for others that follow.
-fn judge_unasked(talk: &Talk, stream: &Unframed, position: u64, head: &[u8]) -> Verdict {
+/// A response whose request was not seen: believed for others that follow, or as what comes next at the very end.
+fn judge_unasked(talk: &Talk, stream: &Unframed, place: Place, head: &[u8], last: bool) -> Verdict {
+    let Place { position, at_edge } = place;
     let Some((size, correlation_id)) = response_header(head) else {
         return Verdict::No;
     };
@@ -366,6 +367,18 @@ fn judge_unasked(talk: &Talk, stream: &Unframed, position: u64, head: &[u8]) -> 
         return Verdict::No;
     }
     let is_seen = is_seen(head, size);
+    let is_next = talk
+        .last_response
+        .is_some_and(|before| rises(before, correlation_id, NEXT));
+    if last
+        && at_edge
+        && is_next
+        && is_seen
+        && after(position, size) <= stream.end
+        && answers(talk.versions(), head, size)
+    {
+        return Verdict::Yes;
+    }
     let (mut position, mut size, mut correlation_id) = (position, size, correlation_id);
     for _ in 1..CHAIN {
         position = after(position, size);
