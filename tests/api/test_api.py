@@ -12,9 +12,10 @@ from netdiag.errors import EngineError, UsageError
 from netdiag.io.engine import live_deployment as live
 from tests.cli.shell import BROKEN, CLEAN, ROOT
 from tests.cli.shell import netdiag as command
+from tests.render.schemas import strict_schema
 from tests.render.topology.topologies import cluster
 
-SCHEMA = json.loads((ROOT / "netdiag/render/schema/check-listeners.v1.json").read_text(encoding="utf-8"))
+SCHEMA = strict_schema("check-listeners.v1.json")
 CAPTURE = ROOT / "compose/scenarios/S08-single-listener-localhost/client.pcapng"
 FOREIGN = "listener-bound-to-foreign-address"
 

@@ -30,10 +30,11 @@ from netdiag.io.network import observation as observe_module
 from netdiag.io.network.observation import Observed
 from netdiag.linux.netns import ProcessNamespace
 from netdiag.render.report import Matrix
-from tests.cli.shell import CLEAN, ROOT, environment
+from tests.cli.shell import CLEAN, environment
 from tests.render.literals import OK, REFUSED
+from tests.render.schemas import strict_schema
 
-SCHEMA = json.loads((ROOT / "netdiag/render/schema/check-listeners.v1.json").read_text(encoding="utf-8"))
+SCHEMA = strict_schema("check-listeners.v1.json")
 ARGV = ("/opt/netdiag", "check-listeners", "--live")
 INSIDE = LiveVantage(
     vantage=Vantage(kind=VantageKind.BROKER, label="inside kafka", member="kafka", networks=("default",)),

@@ -14,9 +14,10 @@ import pytest
 
 from tests.cli.shell import BROKEN, CLEAN, NETDIAG, NO_BROKER, ROOT, environment, netdiag, process
 from tests.deployment.stacks import five_brokers
+from tests.render.schemas import strict_schema
 from tests.render.test_sarif import run_of
 
-SCHEMA = json.loads((ROOT / "netdiag/render/schema/check-listeners.v1.json").read_text(encoding="utf-8"))
+SCHEMA = strict_schema("check-listeners.v1.json")
 FIVE = ROOT / "compose/scenarios"
 
 

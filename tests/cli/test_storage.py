@@ -8,13 +8,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from netdiag import render
 from netdiag.errors import InputError
 from netdiag.io.files.data_directory import read_data_directory
 from netdiag.kafka.storage import Segment
 from tests.cli.shell import netdiag
+from tests.render.schemas import strict_schema
 
-SCHEMA = Path(render.__file__).parent / "schema" / "storage.v1.json"
+SCHEMA = strict_schema("storage.v1.json")
 FIRST = "00000000000000000000"
 # What a broker of 4.3.1 leaves, with logs of other sizes.
 FILES: Mapping[str, str] = {
@@ -59,7 +59,7 @@ def test_as_text(tmp_path: Path) -> None:
 def test_as_json(tmp_path: Path) -> None:
     done = netdiag("storage", "--json", str(_made(tmp_path / "a")), str(_made(tmp_path / "b")), cwd=tmp_path)
     document = json.loads(done.stdout)
-    jsonschema.validate(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    jsonschema.validate(document, SCHEMA)
     first, second = document["directories"]
     assert {**first, "path": ""} == {**second, "path": ""}
     assert (first["node_id"], first["cluster_id"], first["clean_shutdown"]) == (1, "MkU3OEVBNTcwNTJENDM2Qg", True)

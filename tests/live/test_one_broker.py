@@ -17,6 +17,7 @@ from tests.lab.lab import Lab
 from tests.lab.processes import run
 from tests.lab.stack import Stack
 from tests.live.stacks import SCENARIOS
+from tests.render.schemas import strict_schema
 
 ASK = """
 from confluent_kafka.admin import AdminClient
@@ -38,7 +39,7 @@ print(json.dumps({
     "addresses": live.deployment.host_addresses,
 }))
 """
-_SCHEMA = ROOT / "netdiag" / "render" / "schema" / "topology.v1.json"
+_SCHEMA = strict_schema("topology.v1.json")
 # What the rules say of other namespaces of this machine is not known.
 DONE = (0, 1)
 
@@ -128,7 +129,7 @@ def before(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_document_of_a_real_engine_keeps_the_schema(before: Path) -> None:
     value: Any = json.loads(before.read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(json.loads(_SCHEMA.read_text(encoding="utf-8"))).validate(value)
+    jsonschema.Draft202012Validator(_SCHEMA).validate(value)
     assert {reach["path"]["end"] for reach in value["reach"] if reach["source"] == "host"} >= {"connected"}
     assert all(listener["bound"] for listener in value["kafka_listeners"])
 

@@ -14,7 +14,7 @@ import xmlschema
 from tests.house.tree import ROOT
 
 DATA = ROOT / "tests" / "data"
-OWN_JSON = ROOT / "netdiag" / "render" / "schema" / "check-listeners.v1.json"
+PUBLISHED = ROOT / "netdiag" / "render" / "schema"
 # What comes from elsewhere stays as it came.
 SUMS = {
     "sarif-schema-2.1.0.json": "4ca040808b0e8415ce63c323702ebf2a7d96fe949d4a1f67dec2d34a5e3aecd0",
@@ -32,9 +32,27 @@ def sarif(text: str) -> Iterator[str]:
     return _json(DATA / "sarif-schema-2.1.0.json", text)
 
 
+def strict_schema(name: str) -> dict[str, Any]:
+    """A schema of the package that allows only the fields that it names.
+
+    What is published allows others, so that an older reader accepts the output of a newer netdiag.
+    """
+    schema: dict[str, Any] = _without_more(json.loads((PUBLISHED / name).read_text(encoding="utf-8")))
+    return schema
+
+
+def _without_more(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_without_more(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {"additionalProperties": False} if "object" in schema.get("type", ()) and "properties" in schema else {}
+    return closed | {key: _without_more(value) for key, value in schema.items()}
+
+
 def own_json(text: str) -> Iterator[str]:
     """Against the schema in the package."""
-    return _json(OWN_JSON, text)
+    return _complaints(_own_validator(), text)
 
 
 def gitlab(text: str) -> Iterator[str]:
@@ -65,7 +83,11 @@ SCHEMAS: dict[str, Callable[[str], Iterator[str]]] = {
 
 
 def _json(path: Path, text: str) -> Iterator[str]:
-    for error in _validator(path).iter_errors(json.loads(text, parse_constant=_refuse)):
+    return _complaints(_validator(path), text)
+
+
+def _complaints(validator: Any, text: str) -> Iterator[str]:
+    for error in validator.iter_errors(json.loads(text, parse_constant=_refuse)):
         yield f"{error.json_path}: {error.message[:300]}"
 
 
@@ -76,7 +98,15 @@ def _xml(path: Path, text: str) -> Iterator[str]:
 
 @cache
 def _validator(path: Path) -> Any:
-    schema = json.loads(path.read_text(encoding="utf-8"))
+    return _validator_of(json.loads(path.read_text(encoding="utf-8")))
+
+
+@cache
+def _own_validator() -> Any:
+    return _validator_of(strict_schema("check-listeners.v1.json"))
+
+
+def _validator_of(schema: dict[str, Any]) -> Any:
     kind = jsonschema.validators.validator_for(schema)
     kind.check_schema(schema)
     return kind(schema, format_checker=kind.FORMAT_CHECKER)

@@ -2,12 +2,10 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import jsonschema
 import pytest
 
-import netdiag.render
 from netdiag.deployment.model.verdict import Failed, Mechanism, Reason, Unknown, judge
 from netdiag.findings import (
     ContainerLocation,
@@ -24,10 +22,9 @@ from netdiag.render.report import Input, Report
 from tests.render.golden import assert_golden
 from tests.render.literals import HOST, address, matrix
 from tests.render.reports import EVERYTHING, RUNNING
+from tests.render.schemas import strict_schema
 
-SCHEMA = json.loads(
-    (Path(netdiag.render.__file__).parent / "schema" / "check-listeners.v1.json").read_text(encoding="utf-8")
-)
+SCHEMA = strict_schema("check-listeners.v1.json")
 
 
 def valid(text: str) -> dict[str, object]:

@@ -2,12 +2,10 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import jsonschema
 import pytest
 
-import netdiag.render
 from netdiag.findings import Severity
 from netdiag.machine import Found, Trouble, abilities
 from netdiag.render.doctor import doctor_json, doctor_text
@@ -19,6 +17,7 @@ from netdiag.rules.rule import rule_page
 from netdiag.topology.tutorial_lab import STEPS, TRIALS
 from tests.each import each
 from tests.machine.test_machine import WELL
+from tests.render.schemas import strict_schema
 
 SCREEN = Screen(width=80)
 
@@ -67,17 +66,16 @@ def test_what_is_missing_is_shown_with_its_command() -> None:
     assert "\x1b" not in "".join(lines)
 
 
-SCHEMA = Path(netdiag.render.__file__).parent / "schema" / "doctor.v1.json"
+SCHEMA = strict_schema("doctor.v1.json")
 
 
 def test_json_follows_its_schema() -> None:
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     lacking = replace(WELL, engine=Found(why_not="nobody", trouble=Trouble.NOBODY), tools={})
     worse = json.loads(doctor_json(lacking, abilities(lacking)))
-    jsonschema.validate(worse, schema)
+    jsonschema.validate(worse, SCHEMA)
     assert {each["state"] for each in worse["abilities"]} == {"ok", "limited", "missing"}
     read = json.loads(doctor_json(WELL, abilities(WELL)))
-    jsonschema.validate(read, schema)
+    jsonschema.validate(read, SCHEMA)
     assert [each["name"] for each in read["abilities"]] == [each.name for each in abilities(WELL)]
     assert read["rights"] == sorted(WELL.rights)
 

@@ -3,11 +3,9 @@
 import json
 from dataclasses import asdict
 from html.parser import HTMLParser
-from pathlib import Path
 
 import jsonschema
 
-import netdiag.render
 from netdiag.render.playbooks import (
     ConclusionView,
     PlaybookView,
@@ -24,6 +22,7 @@ from netdiag.render.playbooks import (
     step_text,
 )
 from netdiag.render.screen import Screen
+from tests.render.schemas import strict_schema
 
 EVIL = "<script>alert(1)</script>\x1b[2J‮"
 
@@ -111,14 +110,14 @@ def test_what_was_recognised() -> None:
     assert harmless(text)
 
 
-SCHEMA = Path(netdiag.render.__file__).parent / "schema" / "diagnosis.v1.json"
+SCHEMA = strict_schema("diagnosis.v1.json")
 
 
 def test_json_follows_its_schema() -> None:
     text = diagnosis_json([SYMPTOM], [RUN, NOTHING])
     assert text.isascii()
     read = json.loads(text)
-    jsonschema.validate(read, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    jsonschema.validate(read, SCHEMA)
     assert read["runs"][0]["conclusions"][0]["evidence"] == list(RUN.reached[0].evidence)
     assert read["symptoms"][0]["values"] == {"host": "kafka"}
 

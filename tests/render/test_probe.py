@@ -1,11 +1,9 @@
 """A probe as text and as JSON."""
 
 import json
-from pathlib import Path
 
 import jsonschema
 
-import netdiag.render
 from netdiag.deployment.model.verdict import Address, Cell
 from netdiag.deployment.observation.probe import ProbeReport
 from netdiag.io.network.probe import Question, probe
@@ -15,6 +13,7 @@ from netdiag.render.report import Matrix
 from netdiag.render.screen import Screen
 from netdiag.render.topology.json import json_text
 from tests.io.network.hostile import ScriptedBroker, serving
+from tests.render.schemas import strict_schema
 
 
 def probed() -> ProbeReport:
@@ -47,7 +46,7 @@ def test_text_is_coloured_where_that_is_wanted() -> None:
     assert "\x1b[31mwrong-broker\x1b[0m" in probe_text(probed(), Screen(colour=True))
 
 
-SCHEMA = Path(netdiag.render.__file__).parent / "schema" / "probe.v1.json"
+SCHEMA = strict_schema("probe.v1.json")
 
 
 def test_json_follows_its_schema() -> None:
@@ -57,7 +56,7 @@ def test_json_follows_its_schema() -> None:
     matrix = Matrix(input="x", vantages=(), cells=(cell,))
     assert json.loads(json_text(probe_document(story)))["matrix"] is None
     read = json.loads(json_text(probe_document(story, matrix)))
-    jsonschema.validate(read, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    jsonschema.validate(read, SCHEMA)
     assert [(cell["vantage"], cell["predicted"], cell["observed"]) for cell in read["matrix"]] == [
         ("docker host", None, "partial 1/3")
     ]

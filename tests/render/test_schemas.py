@@ -1,5 +1,6 @@
 """Every output of every file at hand is valid: our stacks, every rule's bad example, hostile text, the corpus."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from tests.house.rule_pages import found
 from tests.house.tree import ROOT
 from tests.render.every_format import RELATIVE, in_format
 from tests.render.reports import EVERYTHING, HOSTILE, SECRET, hostile
-from tests.render.schemas import SCHEMAS, unchanged
+from tests.render.schemas import PUBLISHED, SCHEMAS, strict_schema, unchanged
 from tests.render.test_sarif import run_of
 
 FOUND = sorted(CORPUS.glob("*/**/*.y*ml"))
@@ -42,6 +43,13 @@ def complaints(report: Report, root: str = "") -> Iterator[str]:
         run_of(sarif.render(report, root))
     except AssertionError as error:
         yield f"sarif: {error}"
+
+
+@pytest.mark.parametrize("path", sorted(PUBLISHED.glob("*.json")), ids=lambda path: path.name)
+def test_a_reader_of_today_accepts_a_field_of_tomorrow(path: Path) -> None:
+    published = path.read_text(encoding="utf-8")
+    assert '"additionalProperties": false' not in published
+    assert json.dumps(strict_schema(path.name)) != json.dumps(json.loads(published))
 
 
 def test_the_schemas_are_those_that_were_fetched() -> None:

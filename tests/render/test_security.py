@@ -3,11 +3,9 @@
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import jsonschema
 
-import netdiag.render
 from netdiag.deployment.model.causes import Cause, Certainty, Explanation, Repair
 from netdiag.deployment.model.verdict import Address, Answered, Contact, Failed, Mechanism, Reason, Unknown
 from netdiag.deployment.observation.live_view import SecuredPort
@@ -26,6 +24,7 @@ from netdiag.render.formats.text import render as render_text
 from netdiag.render.matrix.sections import cause_lines, cause_value, explained_lines, explained_value, mesh_lines
 from netdiag.render.report import Matrix, Report, SeenPort
 from netdiag.render.screen import Screen, paint
+from tests.render.schemas import strict_schema
 from tests.render.test_json import valid
 
 
@@ -239,7 +238,7 @@ def test_foreign_text_is_harmless_and_a_grid_that_is_too_wide_is_left_out() -> N
     assert "k1 -> " in drawn(wide, width=60)
 
 
-SCHEMA = Path(netdiag.render.__file__).parent / "schema" / "check-listeners.v1.json"
+SCHEMA = strict_schema("check-listeners.v1.json")
 
 
 def test_edges_follow_the_schema_of_the_report() -> None:
@@ -247,7 +246,7 @@ def test_edges_follow_the_schema_of_the_report() -> None:
     shown = replace(shown, edges=(replace(shown.edges[0], target=""), *shown.edges[1:]))
     report = Report(matrices=(Matrix(input="shop", vantages=(), cells=(), mesh=shown),))
     read = json.loads(render(report))
-    jsonschema.validate(read, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    jsonschema.validate(read, SCHEMA)
     edges = read["mesh"]
     assert len(edges) == 9
     assert edges[0]["target"] is None

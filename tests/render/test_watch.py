@@ -24,7 +24,6 @@ from netdiag.render.matrix.watch import (
 )
 from netdiag.render.report import Input, Matrix, Problem, Report
 from netdiag.render.screen import Line, Screen, line_width, paint
-from tests.cli.shell import ROOT
 from tests.each import each
 from tests.render.literals import (
     CLIENT,
@@ -39,8 +38,9 @@ from tests.render.literals import (
     failed,
     inside,
 )
+from tests.render.schemas import strict_schema
 
-SCHEMA = json.loads((ROOT / "netdiag/render/schema/check-listeners-watch.v1.json").read_text(encoding="utf-8"))
+SCHEMA = strict_schema("check-listeners-watch.v1.json")
 ENGINE = "docker engine"
 KAFKA = inside("kafka")
 

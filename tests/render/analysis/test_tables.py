@@ -2,18 +2,17 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
-import netdiag.render
 from netdiag.render.analysis.tables import SECTIONS, analysis_json, analysis_text, duration, moment, size
 from netdiag.render.screen import Screen
 from netdiag.traffic.analysis import Analysis, Seen
 from netdiag.traffic.tables import aggregate, aggregate_names
 from tests.render.analysis.analyses import T0, analysis, answer, finding
+from tests.render.schemas import strict_schema
 
 SCREEN = Screen(width=100)
 COVERAGE = answer("coverage", {"exchanges": 990, "decoded": "full"}, {"exchanges": 10, "decoded": "header"})
@@ -95,7 +94,7 @@ def test_only_paths_with_trouble_are_shown() -> None:
     assert "well" not in text
 
 
-SCHEMA = json.loads((Path(netdiag.render.__file__).parent / "schema" / "analyze.v1.json").read_text(encoding="utf-8"))
+SCHEMA = strict_schema("analyze.v1.json")
 EMPTY = {name: answer(name) for name in aggregate_names()}
 
 

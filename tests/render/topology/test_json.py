@@ -3,13 +3,11 @@
 import dataclasses
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
-import netdiag.render
 from netdiag.engine.container import Container
 from netdiag.findings import Finding, Severity, TopologyLocation
 from netdiag.linux.netns import Netns
@@ -39,6 +37,7 @@ from netdiag.topology.path.attempts import Agreement, LinkSighting, MovedCounter
 from netdiag.topology.path.prediction import predict_path
 from netdiag.topology.path.reach import with_reach
 from tests.house.tree import ROOT
+from tests.render.schemas import strict_schema
 from tests.render.topology.hostile import hostile
 from tests.render.topology.namespaces import HOST, broker_id
 from tests.render.topology.topologies import SECRET, cluster
@@ -209,11 +208,8 @@ def test_a_listener_without_an_address_to_tell() -> None:
     assert value["namespaces"][0]["listeners"][0]["protocol"] == Protocol.TCP.value
 
 
-FOLDER = Path(netdiag.render.__file__).parent / "schema"
-
-
 def schema(name: str) -> Any:
-    return json.loads((FOLDER / name).read_text(encoding="utf-8"))
+    return strict_schema(name)
 
 
 def with_traffic() -> Topology:
@@ -325,7 +321,7 @@ def test_hostile_words_stay_harmless() -> None:
     assert "\u202e" not in drawn
 
 
-SCHEMA = Path(netdiag.render.__file__).parent / "schema" / "trace.v1.json"
+SCHEMA = strict_schema("trace.v1.json")
 
 
 def test_the_document_names_its_places_and_survives_json() -> None:
@@ -351,7 +347,7 @@ def test_the_document_names_its_places_and_survives_json() -> None:
     assert (read["proof"]["agreement"], read["proof"]["seconds"]) == ("agrees", 0.001)
     assert read["proof"]["seen"][0]["first"] is True
     assert json.loads(json_text(trace_document(topology, path)))["proof"] is None
-    described = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    described = SCHEMA
     jsonschema.Draft202012Validator.check_schema(described)
     for document in (read, json.loads(json_text(trace_document(topology, path)))):
         jsonschema.Draft202012Validator(described).validate(document)
