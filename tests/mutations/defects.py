@@ -465,6 +465,14 @@ def _advertised_controller(stack: Stack) -> Iterable[Place]:
     return [stack.change(B1, ADVERTISED, lambda value: f"{value},CONTROLLER://localhost:9093")]
 
 
+def _advertised_controller(stack: Stack) -> Iterable[Place]:
+    """In the last release that refuses it."""
+    for service in stack.services.values():
+        if service.image.startswith("apache/kafka"):
+            service.image = "apache/kafka:3.8.1"
+    return [stack.change(B1, ADVERTISED, lambda value: f"{value},CONTROLLER://{B1}:9093")]
+
+
 KRAFT: tuple[Defect, ...] = (
     defect(
         "controller-wildcard-on-3.9.0",
@@ -511,8 +519,8 @@ KRAFT: tuple[Defect, ...] = (
     defect(
         "kraft-controller-advertised",
         "advertised",
-        lambda s: [s.change(B1, ADVERTISED, lambda v: v + f",CONTROLLER://{B1}:9093")],
-        where=_both(combined, lambda s: s.services[B1].image.endswith((":3.7.0",))),
+        _advertised_controller,
+        where=_both(combined, lambda s: s.family == "apache"),
     ),
     defect(
         "kraft-no-broker-advertised",
