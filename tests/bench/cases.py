@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from tests.bench import peers, results
 from tests.bench.captures import Capture, Recipe, cache, obtain
-from tests.bench.results import START, Result
+from tests.bench.results import ALL_COLUMNS, START, Result
 from tests.bench.running import Cost, cached, run, uncached
 
 LARGE_MESSAGE = 100_000_000
@@ -58,7 +58,14 @@ def rate(mix: str, sizes: Sizes) -> Result:
     """The engine, tshark with the same columns, and what merely reads the file."""
     capture = obtain(Recipe(mix=mix, megabytes=sizes.megabytes))
     tshark = peers.tshark()
-    contestants = [_ours(capture, counted=True)]
+    contestants = [
+        Contestant(
+            name="netdiag",
+            command=peers.netdiag(capture.path, columns=peers.COLUMNS),
+            counts=peers.messages_in_arrow,
+        ),
+        _ours(capture, name=ALL_COLUMNS, counted=False),
+    ]
     facts = _told(capture)
     if tshark:
         facts["tshark"] = tshark.version
@@ -81,7 +88,7 @@ def first(sizes: Sizes) -> Result:
     contestants = [
         Contestant(
             name=name,
-            command=peers.netdiag(capture.path, format),
+            command=peers.netdiag(capture.path, format, peers.COLUMNS),
             environment=environment,
             prepare=emptied,
             counts=counts,

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from tests.bench.captures import Capture
 
-# What `netdiag exchanges` gives, in tshark's words; a version knows most of them.
+# Columns of `netdiag exchanges` in tshark's words; a version knows most of them.
 _FIELDS = (
     *("frame.number", "frame.time_epoch", "tcp.stream", "ip.src", "tcp.srcport", "ip.dst", "tcp.dstport"),
     *("kafka.len", "kafka.request_key", "kafka.response_key", "kafka.request.version", "kafka.response.version"),
@@ -25,6 +25,12 @@ _FIELDS = (
     *("kafka.replica_id", "kafka.transactional_id", "kafka.transaction_result", "kafka.message_size"),
 )
 _LENGTH = _FIELDS.index("kafka.len")
+# The same in netdiag's words.
+COLUMNS = (
+    *("time", "client", "broker", "api_key", "api_version", "correlation_id", "client_id", "request_bytes"),
+    *("response_bytes", "latency_ms", "error_code", "topics", "group", "throttle_ms", "acks", "transactional_id"),
+    *("replica_id", "connection", "request_packet", "response_packet"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +80,10 @@ def messages_in_sums(output: Path) -> int:
         return sum(row["requests"] + row["responses"] for row in map(json.loads, lines))
 
 
-def netdiag(capture: Path, format: str = "arrow") -> tuple[str, ...]:
-    """The command that is measured."""
-    return (sys.executable, "-m", "netdiag", "exchanges", str(capture), "--format", format)
+def netdiag(capture: Path, format: str = "arrow", columns: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The command that is measured; without `columns` it gives all of them."""
+    chosen = ("--columns", ",".join(columns)) if columns else ()
+    return (sys.executable, "-m", "netdiag", "exchanges", str(capture), "--format", format, *chosen)
 
 
 def floors(capture: Capture) -> Iterator[tuple[str, tuple[str, ...]]]:

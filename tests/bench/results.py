@@ -68,6 +68,7 @@ def _java() -> tuple[str, ...]:
     return (told.splitlines()[0].replace('"', ""),) if told else ()
 
 
+ALL_COLUMNS = "netdiag, all columns"
 START = "1 MB"
 """The contestant of rising sizes that has hardly anything to read."""
 
