@@ -86,6 +86,8 @@ def test_the_recipes_are_those_that_are_proven_here() -> None:
         "A rule",
         "A Kafka message",
         "A Kafka image",
+        "A field in JSON",
+        "An output format",
         "A command",
         "A scenario",
         "Figures",
