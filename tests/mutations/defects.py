@@ -465,7 +465,7 @@ def _advertised_controller(stack: Stack) -> Iterable[Place]:
     return [stack.change(B1, ADVERTISED, lambda value: f"{value},CONTROLLER://localhost:9093")]
 
 
-def _advertised_controller(stack: Stack) -> Iterable[Place]:
+def _refused_controller(stack: Stack) -> Iterable[Place]:
     """In the last release that refuses it."""
     for service in stack.services.values():
         if service.image.startswith("apache/kafka"):
@@ -519,7 +519,7 @@ KRAFT: tuple[Defect, ...] = (
     defect(
         "kraft-controller-advertised",
         "advertised",
-        _advertised_controller,
+        _refused_controller,
         where=_both(combined, lambda s: s.family == "apache"),
     ),
     defect(
