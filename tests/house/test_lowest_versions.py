@@ -19,7 +19,7 @@ BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.b
 OF_SPARK = ("pyspark", "py4j", "pyarrow", "pandas", "numpy")
 # What is run of them: the tests of each module that imports a library, and of the commands those files that hold the
 # surface which typer makes. What netdiag says further is decided where no library is.
-COMMANDS = ("check_listeners", "console", "exit_status", "main", "outputs")
+COMMANDS = ("check_listeners", "console", "main", "outputs")
 USERS = {
     "compose/yaml_tree.py": ("tests/compose/test_yaml_tree.py",),
     "io/engine/docker_sdk.py": ("tests/io/engine/test_docker_sdk.py", "tests/io/engine/test_live_deployment.py"),
@@ -64,6 +64,10 @@ def test_the_fast_tests_pass(lowest: Environment) -> None:
     done = lowest.run(*("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", QUICK, *TESTS), cwd=ROOT)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert " passed" in done.stdout
+
+
+def test_what_is_run_is_there() -> None:
+    assert [test for test in TESTS if not (ROOT / test).exists()] == []
 
 
 def test_every_module_that_imports_a_library_is_run() -> None:
