@@ -13,7 +13,7 @@ from tests.house.environments import Environment, create, extras, lower_bounds, 
 from tests.house.tree import PACKAGE, ROOT, modules
 
 PROVEN = ("", "live", "capture", "picture", "report")
-TEST_TOOLS = ("pytest", "hypothesis", "kio", "kafka-python", "jsonschema")
+TEST_TOOLS = ("pytest", "hypothesis", "kio", "kafka-python", "jsonschema", "xmlschema")
 BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.broken.yml"
 # What the extra that is not proven here brings: 500 MB.
 OF_SPARK = ("pyspark", "py4j", "pyarrow", "pandas", "numpy")
