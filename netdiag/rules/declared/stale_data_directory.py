@@ -73,7 +73,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                     stored,
                     f"{broker.name} cannot read {stored.path}: {stored.meta}",
                     "restore the file, or mount an empty directory if you do not need the data",
-                    "No readable meta.properties files found.",
+                    f"Error while reading meta.properties file {stored.path}",
                 )
             else:
                 yield from _differences(broker, stored, stored.meta)

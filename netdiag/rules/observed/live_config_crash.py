@@ -271,7 +271,7 @@ STARTUP_ERRORS: tuple[StartupError, ...] = (
     ),
     _error(r"Invalid cluster\.id in:|doesn't match stored clusterId", "stale-data-directory cluster-id-inconsistent"),
     _error(r"doesn't match (?:previous node id|stored broker\.id)", "stale-data-directory", "node.id"),
-    _error(r"No readable meta\.properties files found", "stale-data-directory"),
+    _error(r"Error while reading meta\.properties file|No readable meta\.properties files", "stale-data-directory"),
     _error(r"Missing environment variable (?P<variable>KAFKA_[A-Z_]{1,80})", "wurstmeister-listeners-missing"),
 )
 
