@@ -237,19 +237,19 @@ def parse_properties(text: str) -> dict[str, str]:
 
 def _logical_lines(text: str) -> list[str]:
     lines: list[str] = []
-    open_line: str | None = None
+    # The pieces of a line that goes on: joined once, whatever their number.
+    open_line: list[str] = []
     for line in re.split(r"\r\n|\n|\r", text):
         piece = line.lstrip(_BLANKS)
-        if open_line is None and (not piece or piece[0] in "#!"):
+        if not open_line and (not piece or piece[0] in "#!"):
             continue
-        whole = (open_line or "") + piece
         if _ends_open(piece):
-            open_line = whole[:-1]
+            open_line.append(piece[:-1])
             continue
-        lines.append(whole)
-        open_line = None
-    if open_line:
-        lines.append(open_line)
+        lines.append("".join((*open_line, piece)))
+        open_line = []
+    if any(open_line):
+        lines.append("".join(open_line))
     return lines
 
 

@@ -7,7 +7,9 @@ Source: MetaProperties, MetaPropertiesEnsemble, CheckpointFile, PartitionMetadat
 import json
 from collections.abc import Iterator, Mapping
 from enum import Enum
+from io import StringIO
 
+from netdiag.digits import number_of
 from netdiag.kafka.client_properties import parse_properties
 from netdiag.patterns import regex
 from netdiag.values import dataclass
@@ -22,8 +24,8 @@ OFFSET_CHECKPOINTS = (RECOVERY_POINTS, LOG_STARTS, HIGH_WATERMARKS, CLEANED)
 PARTITION_METADATA = "partition.metadata"
 LEADER_EPOCHS = "leader-epoch-checkpoint"
 TopicPartition = tuple[str, int]
-# Of a number, with its sign.
-_DIGITS = 11
+# Of a checkpoint: a broker has far fewer partitions.
+MOST_ENTRIES = 250_000
 # Of what is shown; Kafka's own cluster IDs have 22 characters.
 _LONGEST = 100
 
@@ -48,25 +50,28 @@ class UnreadableMetaProperties(Exception):
 def meta_properties(text: str) -> MetaProperties:
     """The identity in a `meta.properties`; UnreadableMetaProperties where the broker refuses it."""
     values = parse_properties(text)
-    try:
-        version = int(values.get("version", "0")[:_DIGITS])
-    except ValueError:
-        raise UnreadableMetaProperties(
-            f"Invalid meta.properties version string '{values['version'][:_LONGEST]}'"
-        ) from None
+    written = values.get("version", "0")[:_LONGEST]
+    version = _int32(written)
+    if version is None:
+        raise UnreadableMetaProperties(f"Invalid meta.properties version string '{written}'")
     if version not in (0, 1):
         raise UnreadableMetaProperties(f"Unknown meta.properties version number {version}")
     name = "node.id" if version else "broker.id"
-    try:
-        node_id = int(values[name][:_DIGITS]) if name in values else None
-    except ValueError:
-        raise UnreadableMetaProperties(f"Unable to read {name} as a base-10 number.") from None
+    node_id = _int32(values[name]) if name in values else None
+    if name in values and node_id is None:
+        raise UnreadableMetaProperties(f"Unable to read {name} as a base-10 number.")
     cluster_id = values["cluster.id"][:_LONGEST] if "cluster.id" in values else None
     if version and None in (cluster_id, node_id):
         raise UnreadableMetaProperties(f"{'cluster.id' if cluster_id is None else name} was not found.")
     return MetaProperties(
         version=version, cluster_id=cluster_id, node_id=node_id, directory_id=values.get("directory.id")
     )
+
+
+def _int32(text: str) -> int | None:
+    """What Java's Integer.parseInt makes of ASCII text; None where it refuses."""
+    number = int(text) if _INT.fullmatch(text) else None
+    return number if number is not None and -(2**31) <= number < 2**31 else None
 
 
 class Malformed(Exception):
@@ -110,6 +115,7 @@ class SegmentFile:
 _FOLDER = regex(r"([A-Za-z0-9._-]{1,249})-(0|[1-9][0-9]{0,9})(?:\.[0-9a-f]{32}(-future|-delete|-stray))?")
 _SEGMENT = regex(r"([0-9]{20})\.(log|index|timeindex|txnindex|snapshot)(?:\.(deleted|cleaned|swap))?")
 _WHOLE = regex(r"-?[0-9]{1,19}")
+_INT = regex(r"[+-]?[0-9]{1,99}")
 
 
 def partition_name(folder: str) -> PartitionName | None:
@@ -173,14 +179,21 @@ def _entries(text: str) -> Iterator[tuple[int, list[str]]]:
     """The entries of a checkpoint file, with their lines: behind its version and their number."""
     if not text:
         return
-    lines = text.splitlines()
-    if lines[0].strip() != "0":
-        raise Malformed(f"has version {lines[0].strip()[:_LONGEST]!r}, which is not 0")
-    count = lines[1].strip() if len(lines) > 1 else ""
-    if not _WHOLE.fullmatch(count) or int(count) != len(lines) - 2:
-        raise Malformed(f"says that it has {count[:_LONGEST] or 'no'} entries, and has {max(0, len(lines) - 2)}")
-    for number, line in enumerate(lines[2:], 3):
-        yield number, line.split()
+    lines = StringIO(text)
+    version, said = lines.readline().strip()[:_LONGEST], lines.readline().strip()[:_LONGEST]
+    if version != "0":
+        raise Malformed(f"has version {version!r}, which is not 0")
+    count = number_of(said)
+    if count is None or count > MOST_ENTRIES:
+        raise Malformed(f"says that it has {said or 'no'} entries")
+    number = 0
+    for number, line in enumerate(lines, 1):
+        if number > count:
+            break
+        # No entry has more than three words.
+        yield number + 2, line.split(None, 3)
+    if number != count:
+        raise Malformed(f"says that it has {count} entries, and has {'more' if number > count else number}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,10 @@ ssl.truststore.password=trust-pass
 """
 
 
+def test_a_line_of_200_000_pieces() -> None:
+    assert parse_properties("a=" + "b\\\n" * 200_000 + "c\n") == {"a": "b" * 200_000 + "c"}
+
+
 def test_nothing_said_is_a_plaintext_client() -> None:
     client = parse_client_properties("bootstrap.servers=kafka:9092\nclient.id=x\n")
     assert client == ClientProperties(security_protocol="PLAINTEXT")

@@ -56,6 +56,11 @@ def test_an_identity(values: Mapping[str, str], expected: MetaProperties) -> Non
         ({"version": "zwei"}, "Invalid meta.properties version string 'zwei'"),
         ({"version": "1", "node.id": "1"}, "cluster.id was not found."),
         ({"version": "1", "cluster.id": CLUSTER}, "node.id was not found."),
+        (
+            {"version": "1", "cluster.id": CLUSTER, "node.id": "4294967297"},
+            "Unable to read node.id as a base-10 number.",
+        ),
+        ({"version": "1", "cluster.id": CLUSTER, "node.id": "1_0"}, "Unable to read node.id as a base-10 number."),
         ({"version": "1", "cluster.id": CLUSTER, "node.id": "x"}, "Unable to read node.id as a base-10 number."),
     ],
 )
@@ -113,8 +118,11 @@ def test_checkpoints() -> None:
     ("parse", "text", "wrong"),
     [
         (offset_checkpoint, "1\n0\n", "has version '1', which is not 0"),
-        (offset_checkpoint, "0\n", "says that it has no entries, and has 0"),
+        (offset_checkpoint, "0\n", "says that it has no entries"),
         (offset_checkpoint, "0\n2\norders 0 1\n", "says that it has 2 entries, and has 1"),
+        (offset_checkpoint, "0\n1\norders 0 1\norders 1 1\n", "says that it has 1 entries, and has more"),
+        (offset_checkpoint, "0\n250001\n", "says that it has 250001 entries"),
+        (offset_checkpoint, "0\n1\n" + "a " * 100_000, "line 3 is not a topic, a partition and an offset"),
         (offset_checkpoint, "0\n1\norders 0\n", "line 3 is not a topic, a partition and an offset"),
         (offset_checkpoint, "0\n1\norders 0 many\n", "line 3 is not a topic, a partition and an offset"),
         (leader_epochs, "0\n1\n0 0 0\n", "line 3 is not an epoch and an offset"),

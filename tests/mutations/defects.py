@@ -267,6 +267,12 @@ REACH: tuple[Defect, ...] = (
         _stale("version=1\ncluster.id=0Qftv9yBTAmf2iDPSlIk7g\nnode.id=1"),
         where=lambda stack: _has_default_directory(stack) and stack.is_kraft,
     ),
+    defect(
+        "stale-data-directory",
+        "formatted-for-kraft",
+        _stale("version=1\ncluster.id=0Qftv9yBTAmf2iDPSlIk7g\nnode.id=1"),
+        where=lambda stack: _has_default_directory(stack) and not stack.is_kraft,
+    ),
     defect("stale-data-directory", "other-node", _stale("version=0\nbroker.id=9"), where=_has_default_directory),
     defect("replicas-share-endpoint", "scale", _replicas),
     defect(

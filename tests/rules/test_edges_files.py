@@ -218,3 +218,19 @@ def test_a_misspelt_line_of_a_file_is_renamed_as_a_line() -> None:
 def test_a_misspelt_variable_keeps_its_prefix(image: str, variable: str, prefix: str) -> None:
     (finding,) = findings_of(kafka({variable: "PLAINTEXT://kafka:9092"}, image=image), "image-env-unknown")
     assert finding.hint == f"rename it to {prefix}ADVERTISED_LISTENERS if you mean advertised.listeners"
+
+
+@pytest.mark.parametrize(
+    ("tag", "prints"),
+    [("7.5.0", None), ("7.9.2", "Stored node id 2 doesn't match previous node id 1 in /data/meta.properties")],
+)
+def test_the_words_of_a_broker_are_predicted_where_its_release_prints_them(tag: str, prints: str | None) -> None:
+    declared = {
+        "KAFKA_BROKER_ID": "1",
+        "KAFKA_LOG_DIRS": "/data",
+        "KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://kafka:9092",
+    }
+    services = kafka(declared, image=f"confluentinc/cp-kafka:{tag}", more="    volumes: [./d:/data]\n")
+    files = {"compose.yaml": f"name: t\nservices:\n{services}", "d/meta.properties": "version=0\nbroker.id=2\n"}
+    found = [one for one in check_deployment(deployment_from(files)) if one.rule == "stale-data-directory"]
+    assert [one.broker_prints for one in found] == [prints]

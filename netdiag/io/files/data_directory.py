@@ -35,15 +35,18 @@ from netdiag.kafka.storage import (
 )
 
 # A broker with more has other problems.
-MOST_ENTRIES = 2_000_000
-# Of a text file: 200,000 partitions have a checkpoint of about 8 MB.
-MOST_BYTES = 32 * 1024 * 1024
+MOST_NAMES = 1_000_000
+MOST_PARTITIONS = 200_000
+# Of a checkpoint: 200,000 partitions take about 8 MB.
+MOST_BYTES = 16 * 1024 * 1024
+# Of a file that holds a few lines.
+FEW_BYTES = 65_536
 _T = TypeVar("_T")
 
 
-def read_data_directory(path: str, *, most_entries: int = MOST_ENTRIES) -> DataDirectory:
+def read_data_directory(path: str, *, most_names: int = MOST_NAMES) -> DataDirectory:
     """What lies in a data directory; InputError where nothing of it can be read, or where it is none."""
-    reading = _Reading(path=path, left=most_entries)
+    reading = _Reading(path=path, left=most_names)
     try:
         return reading.directory()
     except OSError as error:
@@ -70,7 +73,9 @@ class _Reading:
                 where=self.path,
                 hint="name a folder of log.dirs",
             )
-        partitions = tuple(self._partition(name, kind) for name, kind in sorted(folders.items()))
+        known = sorted(folders.items())
+        self.is_cut |= len(known) > MOST_PARTITIONS
+        partitions = tuple(self._partition(name, kind) for name, kind in known[:MOST_PARTITIONS])
         return DataDirectory(
             path=self.path,
             meta=self._parsed(META_PROPERTIES, meta_properties) if META_PROPERTIES in names else None,
@@ -79,7 +84,7 @@ class _Reading:
             checkpoints={
                 name: found
                 for name in OFFSET_CHECKPOINTS
-                if name in names and (found := self._parsed(name, offset_checkpoint)) is not None
+                if name in names and (found := self._parsed(name, offset_checkpoint, MOST_BYTES)) is not None
             },
             partitions=partitions,
             problems=tuple(self.problems),
@@ -121,12 +126,16 @@ class _Reading:
                 self.left -= 1
                 if not entry.is_symlink():
                     found.add(entry.name)
+                elif not folder and (partition_name(entry.name) or entry.name == META_PROPERTIES):
+                    self.problems.append(
+                        FileProblem(path=entry.name, message="is a link, which netdiag does not follow")
+                    )
         return frozenset(found)
 
-    def _parsed(self, name: str, parse: Callable[[str], _T]) -> _T | None:
-        data = read_inside(self.path, os.path.join(self.path, name), limit=MOST_BYTES)
+    def _parsed(self, name: str, parse: Callable[[str], _T], limit: int = FEW_BYTES) -> _T | None:
+        data = read_inside(self.path, os.path.join(self.path, name), limit=limit)
         if data is None:
-            self.problems.append(FileProblem(path=name, message="cannot be read"))
+            self.problems.append(FileProblem(path=name, message=f"is no file of at most {limit:,} bytes to be read"))
             return None
         try:
             return parse(data.decode())

@@ -2,7 +2,8 @@
 
 Why: A broker writes its cluster ID and its node ID into meta.properties when it formats its data directory, and
 compares them whenever it starts. If a folder or volume of an earlier cluster is mounted, it exits. The IDs of a file in
-a folder beside the Compose file are known before the broker starts.
+a folder beside the Compose file are known before the broker starts. A broker that uses ZooKeeper also refuses a
+directory that was formatted for KRaft.
 
 Bad:
     services:
@@ -49,14 +50,14 @@ Good:
 Seen: Invalid cluster.id in: /var/lib/kafka/data/meta.properties. Expected MkU3OEVBNTcwNTJENDM2Qg, but read
     0Qftv9yBTAmf2iDPSlIk7g; Stored node id 2 doesn't match previous node id 1
 
-Sources: MetaPropertiesEnsemble.verify, MetaProperties and Formatter of Kafka 3.9 and 4.x.
+Sources: MetaPropertiesEnsemble.verify, MetaProperties and Formatter of Kafka 3.9 and 4.x; KafkaServer.startup of 3.9.
 """
 
 from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Broker, Deployment, StoredIdentity
 from netdiag.findings import Finding, Severity
-from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.broker_config import BrokerConfig, Mode
 from netdiag.kafka.storage import MetaProperties, UnreadableMetaProperties
 
 ID = "stale-data-directory"
@@ -81,6 +82,15 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 def _differences(broker: Broker, stored: StoredIdentity, meta: MetaProperties) -> Iterator[Finding]:
     cluster_id, node_id = broker.config.cluster_id, broker.config.node_id
+    if broker.config.mode is Mode.ZOOKEEPER and meta.version:
+        yield _finding(
+            broker,
+            stored,
+            f"the data directory of {broker.name} is formatted for KRaft, and {broker.name} uses ZooKeeper",
+            f"start {broker.name} in KRaft mode, or mount an empty directory if you do not need the data",
+            f"Found unexpected version in {stored.path}",
+        )
+        return
     if broker.config.mode is Mode.KRAFT and None not in (cluster_id, meta.cluster_id) and cluster_id != meta.cluster_id:
         names = broker.config.cluster_id_variables
         variable = next((name for name in names if name in broker.declared), names[0])
@@ -101,6 +111,10 @@ def _differences(broker: Broker, stored: StoredIdentity, meta: MetaProperties) -
         )
 
 
+def _is_since_3_7(config: BrokerConfig) -> bool:
+    return config.is_newest or (config.version is not None and config.version.at_least(3, 7))
+
+
 def _finding(broker: Broker, stored: StoredIdentity, message: str, hint: str, prints: str) -> Finding:
     return Finding(
         rule=ID,
@@ -110,5 +124,6 @@ def _finding(broker: Broker, stored: StoredIdentity, message: str, hint: str, pr
         why="a broker compares the IDs in its data directory with its own when it starts, and exits if they differ",
         hint=hint,
         service=broker.name,
-        broker_prints=prints,
+        # Before 3.7 another class compared the files, in other words.
+        broker_prints=prints if _is_since_3_7(broker.config) else None,
     )
