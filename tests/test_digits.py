@@ -7,7 +7,7 @@ from netdiag.deployment.model.verdict import parse_address
 from netdiag.digits import number_of
 from netdiag.engine.container import parse_container
 from netdiag.errors import UsageError
-from netdiag.kafka.images.reference import parse_image
+from netdiag.kafka.images.families import parse_image
 from netdiag.kafka.listeners import parse_listeners, parse_voters, parse_zookeeper_connect
 from netdiag.linux.procfs import Process
 from netdiag.linux.resolver import parse_resolv_conf

@@ -33,7 +33,7 @@ from netdiag.deployment.prediction.listener_access import advertised_of, other_b
 from netdiag.deployment.prediction.sockets import Accepted
 from netdiag.findings import Location, Severity
 from netdiag.kafka.broker_config import Mode
-from netdiag.kafka.images.reference import runs_broker
+from netdiag.kafka.images.families import runs_broker
 from netdiag.kafka.listeners import SECURITY_PROTOCOLS, ListenerEntry
 from netdiag.patterns import regex
 from netdiag.values import dataclass

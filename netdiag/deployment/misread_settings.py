@@ -10,7 +10,8 @@ from enum import Enum
 
 from netdiag.deployment.model.deployment import Broker
 from netdiag.kafka.images.bitnami import ALIASES_OF_EXPLICIT, OTHER_ALIASES, PREFIX, aliases, property_of
-from netdiag.kafka.images.reference import ImageFamily, parse_image
+from netdiag.kafka.images.families import parse_image
+from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.listeners import ListenerEntry, MalformedEntry, parse_listeners
 from netdiag.kafka.property_names import PROPERTY_NAMES
 from netdiag.patterns import regex

@@ -10,7 +10,7 @@ from enum import Enum
 from functools import cached_property
 
 from netdiag.kafka.images import redpanda
-from netdiag.kafka.images.families import cluster_id, cluster_id_variables, image_settings
+from netdiag.kafka.images.families import FAMILIES, cluster_id, image_settings
 from netdiag.kafka.images.reference import ImageFamily, ImageReference, KafkaVersion
 from netdiag.kafka.images.settings import Launch, Refusal, Setting
 from netdiag.kafka.listeners import (
@@ -275,6 +275,6 @@ def broker_config(
         settings=made.settings,
         refusal=made.refusal,
         cluster_id=cluster_id(image, environment),
-        cluster_id_variables=cluster_id_variables(image),
+        cluster_id_variables=FAMILIES[image.family].cluster_id_variables,
         is_newest=image.is_newest,
     )

@@ -12,7 +12,7 @@ from netdiag.deployment.sources.declared_services import (
 )
 from netdiag.findings import FileLocation
 from netdiag.kafka.broker_config import Mode
-from netdiag.kafka.images.reference import parse_image
+from netdiag.kafka.images.families import parse_image
 from netdiag.rules.declared import DECLARED
 from tests.deployment.stacks import deployment_of, project_of
 

@@ -13,7 +13,7 @@ from netdiag.deployment.prediction.reachability import predict
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.startup import Line, command_lines, mounted_file, read_properties
 from netdiag.findings import FileLocation, Severity
-from netdiag.kafka.images.reference import Sign
+from netdiag.kafka.images.families import Sign
 from netdiag.rules.declared import check_deployment
 
 TEXT = """\

@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.kafka.broker_config import BrokerConfig, Mode, broker_config
-from netdiag.kafka.images.reference import parse_image
+from netdiag.kafka.images.families import parse_image
 from netdiag.kafka.images.settings import KRAFT_PROPERTIES, ZOOKEEPER_PROPERTIES, Provenance
 from netdiag.kafka.property_names import PROPERTY_NAMES
 

@@ -15,7 +15,7 @@ from netdiag.deployment.model.verdict import Address
 from netdiag.digits import number_of
 from netdiag.findings import Edit, Location
 from netdiag.kafka.broker_config import BrokerConfig, Mode
-from netdiag.kafka.images.reference import ImageFamily, Sign
+from netdiag.kafka.images.families import FAMILIES, Sign
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry
 from netdiag.kafka.storage import MetaProperties, UnreadableMetaProperties
@@ -123,7 +123,6 @@ _BESIDE_LISTENERS = frozenset(
     }
 )
 # The default log.dirs of images that have one.
-_DATA_DIRECTORIES = {ImageFamily.CONFLUENT: "/var/lib/kafka/data", ImageFamily.BITNAMI: "/bitnami/kafka/data"}
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
@@ -391,7 +390,7 @@ class Broker:
         config = self.config
         if self.is_configured_by_file or config.is_unknown("log.dirs") or config.is_unknown("log.dir"):
             return ()
-        named = config.value("log.dirs") or config.value("log.dir") or _DATA_DIRECTORIES.get(config.family, "")
+        named = config.value("log.dirs") or config.value("log.dir") or FAMILIES[config.family].data_directory
         return tuple(text.strip() for text in named.split(",") if text.strip().startswith("/"))
 
     @property

@@ -44,15 +44,8 @@ from netdiag.deployment.sources.startup import (
 from netdiag.digits import number_of
 from netdiag.findings import FileLocation
 from netdiag.kafka.broker_config import BrokerConfig, Mode, broker_config
-from netdiag.kafka.images.reference import (
-    ImageFamily,
-    ImageReference,
-    Sign,
-    parse_image,
-    script_of,
-    sign_of_broker,
-    starts_broker,
-)
+from netdiag.kafka.images.families import Sign, parse_image, script_of, sign_of_broker, starts_broker
+from netdiag.kafka.images.reference import ImageFamily, ImageReference
 from netdiag.kafka.images.settings import Launch, Provenance, Setting, image_default, with_defaults
 from netdiag.kafka.images.unknown import unwritten, with_macros_unknown
 

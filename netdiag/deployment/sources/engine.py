@@ -28,7 +28,8 @@ from netdiag.deployment.sources.redpanda import UNKNOWN_FILE, container_flags, r
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status
 from netdiag.findings import ContainerLocation, Edit
 from netdiag.kafka.broker_config import broker_config
-from netdiag.kafka.images.reference import ImageFamily, Sign, parse_image, sign_of_broker
+from netdiag.kafka.images.families import Sign, parse_image, sign_of_broker
+from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.images.settings import Launch
 from netdiag.linux.sockets import ListeningSocket
 

@@ -19,7 +19,8 @@ from netdiag.deployment.sources.startup import Word, command_lines, mounted_file
 from netdiag.digits import number_of
 from netdiag.kafka.broker_config import BrokerConfig, Mode
 from netdiag.kafka.images import redpanda
-from netdiag.kafka.images.reference import ImageFamily, ImageReference, parse_image
+from netdiag.kafka.images.families import parse_image
+from netdiag.kafka.images.reference import ImageFamily, ImageReference
 from netdiag.kafka.images.settings import Provenance, Setting
 from netdiag.values import dataclass
 

@@ -20,6 +20,7 @@ from netdiag.compose.project import Command, Service, Volume
 from netdiag.compose.values import ReadFile
 from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValue, StoredIdentity
 from netdiag.deployment.sources.compose_text import ComposeValue
+from netdiag.kafka.images.families import FAMILIES
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.images.settings import Provenance, Setting
 from netdiag.kafka.images.unknown import beside_unknown
@@ -240,14 +241,7 @@ def _config_path(broker: Broker, started: Line | None) -> str | None:
         behind = words[next(i for i, word in enumerate(words) if _is_start_script(word)) + 1 :]
         named = next((word for word in behind if not word.startswith("-") and "=" not in word), None)
         return None if named is None else posixpath.join(_KAFKA_HOME, named)
-    match broker.config.family:
-        case ImageFamily.APACHE:
-            return "/mnt/shared/config/server.properties"
-        case ImageFamily.BITNAMI:
-            folder = broker.member.variables.get("KAFKA_MOUNTED_CONF_DIR", "/bitnami/kafka/config")
-            return f"{folder}/server.properties"
-        case _:
-            return None
+    return FAMILIES[broker.config.family].config_file(broker.member.variables)
 
 
 def _overrides(line: Line) -> tuple[dict[str, Setting], dict[str, DeclaredValue]]:

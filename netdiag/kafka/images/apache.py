@@ -3,8 +3,7 @@
 Source: `docker/resources/common-scripts/{configure,configureDefaults}` and `KafkaDockerWrapper` of Apache Kafka.
 """
 
-from collections.abc import Mapping
-
+from netdiag.kafka.images.reference import Environment, Family, ImageFamily
 from netdiag.kafka.images.settings import (
     KRAFT_PROPERTIES,
     ImageSettings,
@@ -32,7 +31,7 @@ EXCLUDED = frozenset(
 DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"
 
 
-def settings(environment: Mapping[str, str | None]) -> ImageSettings:
+def settings(environment: Environment) -> ImageSettings:
     """The properties the image starts Kafka with."""
     given = settings_from(environment, prefix="KAFKA_", excluded=EXCLUDED)
     if not given:
@@ -48,3 +47,13 @@ def settings(environment: Mapping[str, str | None]) -> ImageSettings:
             )
         return ImageSettings(settings=given, refusal=refusal)
     return ImageSettings(settings=with_derived_listeners(given, pattern=r"://[^:]*:"))
+
+
+FAMILY = Family(
+    id=ImageFamily.APACHE,
+    repositories=("apache/kafka", "apache/kafka-native"),
+    settings=lambda environment, image, launch: settings(environment),
+    start_scripts=("/etc/kafka/docker/run",),
+    default_cluster_id=lambda environment, image: DEFAULT_CLUSTER_ID,
+    config_file=lambda environment: "/mnt/shared/config/server.properties",
+)

@@ -10,7 +10,15 @@ import re
 from collections.abc import Mapping
 from enum import Enum
 
-from netdiag.kafka.images.reference import ImageReference, KafkaVersion
+from netdiag.kafka.images.reference import (
+    Environment,
+    Family,
+    ImageFamily,
+    ImageReference,
+    KafkaVersion,
+    is_floating,
+    version_of,
+)
 from netdiag.kafka.images.settings import (
     KRAFT_PROPERTIES,
     ImageSettings,
@@ -139,7 +147,7 @@ _VITAL = (
 _MAP = "listener.security.protocol.map"
 
 
-def settings(environment: Mapping[str, str | None], image: ImageReference) -> ImageSettings:
+def settings(environment: Environment, image: ImageReference) -> ImageSettings:
     """The properties the image starts Kafka with, or the variable it stops at."""
     era = generation(image.tag, image.kafka_version)
     given = _given(environment, era)
@@ -167,7 +175,7 @@ def aliases(image: ImageReference) -> frozenset[str]:
     return ALIASES_OF_EXPLICIT if explicit else ALIASES
 
 
-def _given(environment: Mapping[str, str | None], era: Generation) -> dict[str, Setting]:
+def _given(environment: Environment, era: Generation) -> dict[str, Setting]:
     """What the variables say: an alias that is set, even to nothing, beats the name with CFG_."""
     explicit = era in (Generation.EXPLICIT, Generation.UNKNOWN)
     tails = ALIASES_OF_EXPLICIT if explicit else ALIASES
@@ -187,7 +195,7 @@ def property_of(tail: str) -> str:
     return name.replace("sasl.ssl", "sasl_ssl").replace("sasl.plaintext", "sasl_plaintext")
 
 
-def _tails(environment: Mapping[str, str | None]) -> tuple[str, ...]:
+def _tails(environment: Environment) -> tuple[str, ...]:
     return tuple(name.removeprefix(PREFIX) for name in environment if name.startswith(PREFIX) and name != PREFIX)
 
 
@@ -227,7 +235,7 @@ def _is_given(given: Mapping[str, Setting], name: str) -> bool:
     return setting is not None and setting.value != ""
 
 
-def _kraft(given: Mapping[str, Setting], environment: Mapping[str, str | None]) -> ImageSettings:
+def _kraft(given: Mapping[str, Setting], environment: Environment) -> ImageSettings:
     """KRaft unless it is switched off; the map of the image's own file is not known for every build."""
     refusal = _plaintext_refused(given, environment)
     switch = environment.get("KAFKA_ENABLE_KRAFT", "yes")
@@ -250,7 +258,7 @@ def _kraft(given: Mapping[str, Setting], environment: Mapping[str, str | None]) 
     return ImageSettings(settings=_with_protocol(with_defaults(_unless_empty(given), defaults)), refusal=refusal)
 
 
-def _zookeeper(given: Mapping[str, Setting], environment: Mapping[str, str | None]) -> ImageSettings:
+def _zookeeper(given: Mapping[str, Setting], environment: Environment) -> ImageSettings:
     defaults = {**_ONE_LISTENER, "zookeeper.connect": "localhost:2181"}
     return ImageSettings(
         settings=_with_protocol(with_defaults(_unless_empty(given), defaults)),
@@ -281,7 +289,7 @@ def _with_protocol(settings: dict[str, Setting]) -> dict[str, Setting]:
     return settings
 
 
-def _plaintext_refused(given: Mapping[str, Setting], environment: Mapping[str, str | None]) -> Refusal | None:
+def _plaintext_refused(given: Mapping[str, Setting], environment: Environment) -> Refusal | None:
     """The check for ALLOW_PLAINTEXT_LISTENER that the older scripts make."""
     lists = [given[name] for name in ("listeners", _MAP) if name in given]
     known = [setting.value for setting in lists if setting.value is not None]
@@ -294,3 +302,29 @@ def _plaintext_refused(given: Mapping[str, Setting], environment: Mapping[str, s
         variable="ALLOW_PLAINTEXT_LISTENER",
         missing=True,
     )
+
+
+# Bitnami's tags of one number, by the last release that they stood for.
+_MAJORS = {"2": KafkaVersion(2, 8), "3": KafkaVersion(3, 9), "4": KafkaVersion(4, 0)}
+
+
+def _version(repository: str, tag: str) -> KafkaVersion | None:
+    if is_floating(tag or None) and repository == _FROZEN:
+        return KafkaVersion(4, 0, 0)
+    return _MAJORS.get(tag) or version_of(tag)
+
+
+_FROZEN = "bitnamilegacy/kafka"
+FAMILY = Family(
+    id=ImageFamily.BITNAMI,
+    repositories=("bitnami/kafka", _FROZEN, "bitnamisecure/kafka", "soldevelo/kafka"),
+    settings=lambda environment, image, launch: settings(environment, image),
+    version=_version,
+    start_scripts=(r"/opt/bitnami/scripts/kafka/(?:entrypoint|run)\.sh",),
+    frozen=(_FROZEN,),
+    cluster_id_variables=("KAFKA_CLUSTER_ID", "KAFKA_KRAFT_CLUSTER_ID"),
+    data_directory="/bitnami/kafka/data",
+    config_file=lambda environment: (
+        f"{environment.get('KAFKA_MOUNTED_CONF_DIR', '/bitnami/kafka/config')}/server.properties"
+    ),
+)

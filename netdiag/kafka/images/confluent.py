@@ -5,9 +5,7 @@ confluent-local is the same with defaults.
 Source: `configure` of the images' start scripts, Confluent Platform 7.2 to 8.0.
 """
 
-from collections.abc import Mapping
-
-from netdiag.kafka.images.reference import KafkaVersion
+from netdiag.kafka.images.reference import Environment, Family, ImageFamily, KafkaVersion, version_of
 from netdiag.kafka.images.settings import (
     ImageSettings,
     Refusal,
@@ -52,7 +50,7 @@ LOCAL_DEFAULTS = {
 }
 
 
-def settings(environment: Mapping[str, str | None], version: KafkaVersion | None) -> ImageSettings:
+def settings(environment: Environment, version: KafkaVersion | None) -> ImageSettings:
     """The properties the image starts Kafka with, or the variable it stops at."""
     given = settings_from(environment, prefix="KAFKA_", excluded=EXCLUDED)
     return ImageSettings(
@@ -60,7 +58,7 @@ def settings(environment: Mapping[str, str | None], version: KafkaVersion | None
     )
 
 
-def _refusal(environment: Mapping[str, str | None], version: KafkaVersion | None) -> Refusal | None:
+def _refusal(environment: Environment, version: KafkaVersion | None) -> Refusal | None:
     """The first check of the start script that fails, in the script's order."""
     generation_8 = version is not None and version.at_least(4)
     missing = [v for v in _required(environment, generation_8=generation_8) if environment.get(v, "") == ""]
@@ -78,7 +76,7 @@ def _refusal(environment: Mapping[str, str | None], version: KafkaVersion | None
     return None
 
 
-def _required(environment: Mapping[str, str | None], *, generation_8: bool) -> tuple[str, ...]:
+def _required(environment: Environment, *, generation_8: bool) -> tuple[str, ...]:
     if generation_8 or environment.get("KAFKA_PROCESS_ROLES"):
         head = ("KAFKA_PROCESS_ROLES", "CLUSTER_ID") if generation_8 else ("CLUSTER_ID",)
         if environment.get("KAFKA_PROCESS_ROLES") == "controller":
@@ -87,7 +85,7 @@ def _required(environment: Mapping[str, str | None], *, generation_8: bool) -> t
     return ("KAFKA_ZOOKEEPER_CONNECT", "KAFKA_ADVERTISED_LISTENERS")
 
 
-def local_settings(environment: Mapping[str, str | None], version: KafkaVersion | None) -> ImageSettings:
+def local_settings(environment: Environment, version: KafkaVersion | None) -> ImageSettings:
     """The properties confluent-local starts Kafka with: the same scripts, with defaults for every variable."""
     missing = {name: value for name, value in LOCAL_DEFAULTS.items() if environment.get(name, "") == ""}
     made = settings({**environment, **missing}, version)
@@ -95,3 +93,38 @@ def local_settings(environment: Mapping[str, str | None], version: KafkaVersion 
     own = {name: image_default(name, value) for name, value in named.items() if name in made.settings}
     rest = {n: s for n, s in made.settings.items() if not n.startswith("rest.")}
     return ImageSettings(settings={**rest, **own}, refusal=made.refusal)
+
+
+def _version(repository: str, tag: str) -> KafkaVersion | None:
+    """Confluent Platform 7.n carries Apache Kafka 3.n, 8.n carries 4.n, 5.n and 6.n carry 2.n, 4.n carries 1.n."""
+    own = version_of(tag)
+    if own is None or own.major < 3:
+        return None
+    ancient = (0, 11 if own.minor >= 3 else 10)
+    offset = {3: ancient, 4: (1, own.minor), 5: (2, own.minor), 6: (2, own.minor + 6)}
+    return KafkaVersion(*offset.get(own.major, (own.major - 4, own.minor)), own.patch if own.major >= 7 else None)
+
+
+FAMILY = Family(
+    id=ImageFamily.CONFLUENT,
+    repositories=("confluentinc/cp-kafka", "confluentinc/cp-server", "confluentinc/cp-enterprise-kafka"),
+    settings=lambda environment, image, launch: settings(environment, image.kafka_version),
+    version=_version,
+    start_scripts=("/etc/confluent/docker/run",),
+    frozen=("confluentinc/cp-enterprise-kafka",),
+    data_directory="/var/lib/kafka/data",
+)
+LOCAL = Family(
+    id=ImageFamily.CONFLUENT_LOCAL,
+    repositories=("confluentinc/confluent-local",),
+    settings=lambda environment, image, launch: local_settings(environment, image.kafka_version),
+    version=_version,
+    default_cluster_id=lambda environment, image: LOCAL_DEFAULTS["CLUSTER_ID"],
+)
+ZOOKEEPER = Family(
+    id=ImageFamily.CONFLUENT_ZOOKEEPER,
+    repositories=("confluentinc/cp-zookeeper",),
+    settings=lambda environment, image, launch: ImageSettings(),
+    version=lambda repository, tag: None,
+    runs_broker=lambda environment, command: False,
+)

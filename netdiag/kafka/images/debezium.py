@@ -6,7 +6,7 @@ script takes the address of the container's last interface, which nobody here kn
 
 from collections.abc import Mapping
 
-from netdiag.kafka.images.reference import ImageReference
+from netdiag.kafka.images.reference import Environment, Family, ImageFamily, ImageReference, KafkaVersion, version_of
 from netdiag.kafka.images.settings import (
     KRAFT_PROPERTIES,
     ImageSettings,
@@ -24,7 +24,7 @@ DEFAULT_CLUSTER_ID = "ldlg5yhkQeWtnUrZrC6edg"
 _ROLES = {"broker": "broker", "controller": "controller"}
 
 
-def settings(environment: Mapping[str, str | None], image: ImageReference) -> ImageSettings:
+def settings(environment: Environment, image: ImageReference) -> ImageSettings:
     """The properties the image starts Kafka with."""
     excluded = EXCLUDED | frozenset(_USED_UP)
     given = dotted_settings_from(environment, prefix="KAFKA_", excluded=excluded)
@@ -49,15 +49,13 @@ def settings(environment: Mapping[str, str | None], image: ImageReference) -> Im
     return ImageSettings(settings=given)
 
 
-def is_kraft(environment: Mapping[str, str | None], image: ImageReference) -> bool:
+def is_kraft(environment: Environment, image: ImageReference) -> bool:
     """Whether the script starts a KRaft node: with a cluster id, since Kafka 4.0 always."""
     newest = image.is_newest or (image.kafka_version is not None and image.kafka_version.at_least(4))
     return newest or environment.get("CLUSTER_ID", "") != ""
 
 
-def _kraft(
-    given: Mapping[str, Setting], environment: Mapping[str, str | None], image: ImageReference
-) -> dict[str, Setting]:
+def _kraft(given: Mapping[str, Setting], environment: Environment, image: ImageReference) -> dict[str, Setting]:
     role = environment.get("NODE_ROLE", "combined")
     roles = None if role is None else _ROLES.get(role, "broker,controller")
     advertised = _advertised(environment)
@@ -77,11 +75,11 @@ def _provenance(variable: str | None) -> Provenance:
     return Provenance.VARIABLE if variable else Provenance.IMAGE_DEFAULT
 
 
-def _is_linked(environment: Mapping[str, str | None]) -> bool:
+def _is_linked(environment: Environment) -> bool:
     return any(name.endswith("PORT_2181_TCP") for name in environment)
 
 
-def _first(environment: Mapping[str, str | None], *names: str) -> tuple[str | None, str | None]:
+def _first(environment: Environment, *names: str) -> tuple[str | None, str | None]:
     """The first variable that is set, with its value; neither where none is."""
     for name in names:
         if environment.get(name, "") != "":
@@ -89,7 +87,7 @@ def _first(environment: Mapping[str, str | None], *names: str) -> tuple[str | No
     return None, ""
 
 
-def _listeners(environment: Mapping[str, str | None]) -> Setting:
+def _listeners(environment: Environment) -> Setting:
     """The listener that the script makes up: at the container's address, which is all that its network reaches."""
     variable, host = _first(environment, "KAFKA_HOST_NAME", "HOST_NAME")
     other, port = _first(environment, "KAFKA_PORT", "PORT")
@@ -97,7 +95,7 @@ def _listeners(environment: Mapping[str, str | None]) -> Setting:
     return _setting("listeners", value, variable or other)
 
 
-def _advertised(environment: Mapping[str, str | None]) -> Setting:
+def _advertised(environment: Environment) -> Setting:
     """What the script tells clients; unknown where that is the container's address."""
     variable, host = _first(
         environment, "KAFKA_ADVERTISED_HOST_NAME", "ADVERTISED_HOST_NAME", "KAFKA_HOST_NAME", "HOST_NAME"
@@ -110,3 +108,49 @@ def _advertised(environment: Mapping[str, str | None]) -> Setting:
 def _setting(name: str, value: str | None, variable: str | None) -> Setting:
     provenance = Provenance.DERIVED if variable else Provenance.IMAGE_DEFAULT
     return Setting(name=name, value=value, variable=variable, provenance=provenance)
+
+
+# Debezium's releases have numbers of their own: KAFKA_VERSION in the Dockerfiles of debezium/container-images.
+_VERSIONS = {
+    (1, 0): "2.4.0",
+    (1, 1): "2.4.0",
+    (1, 2): "2.5.0",
+    (1, 3): "2.6.0",
+    (1, 4): "2.6.1",
+    (1, 5): "2.7.0",
+    (1, 6): "2.7.1",
+    (1, 7): "2.8.1",
+    (1, 8): "3.0.0",
+    (1, 9): "3.2.0",
+    (2, 0): "3.3.1",
+    (2, 1): "3.3.1",
+    (2, 2): "3.4.0",
+    (2, 3): "3.4.0",
+    (2, 4): "3.5.1",
+    (2, 5): "3.6.1",
+    (2, 6): "3.7.0",
+    (2, 7): "3.7.0",
+    (3, 0): "3.9.0",
+    (3, 1): "3.9.0",
+    (3, 2): "4.0.0",
+    (3, 3): "4.1.0",
+    (3, 4): "4.1.1",
+    (3, 5): "4.2.0",
+    (3, 6): "4.3.0",
+    (3, 7): "4.3.0",
+}
+
+
+def _version(repository: str, tag: str) -> KafkaVersion | None:
+    own = version_of(tag)
+    return version_of(_VERSIONS.get((own.major, own.minor), "")) if own else None
+
+
+FAMILY = Family(
+    id=ImageFamily.DEBEZIUM,
+    repositories=("debezium/kafka",),
+    settings=lambda environment, image, launch: settings(environment, image),
+    version=_version,
+    start_scripts=(r"^(?:/docker-entrypoint\.sh )?start$",),
+    default_cluster_id=lambda environment, image: DEFAULT_CLUSTER_ID if is_kraft(environment, image) else None,
+)

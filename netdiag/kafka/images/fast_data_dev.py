@@ -7,8 +7,8 @@ to box/main. Variables that are set to nothing are dropped before Kafka starts.
 """
 
 import re
-from collections.abc import Mapping
 
+from netdiag.kafka.images.reference import Environment, Family, ImageFamily, version_of
 from netdiag.kafka.images.settings import ImageSettings, Provenance, Setting, property_name, with_defaults
 from netdiag.patterns import regex
 
@@ -21,7 +21,7 @@ USUAL_PORTS = frozenset({2181, 3030, 3031, 8081, 8082, 8083, *range(9581, 9586)}
 _TRUE = regex(r"true|y|yes|1", re.IGNORECASE)
 
 
-def settings(environment: Mapping[str, str | None]) -> ImageSettings:
+def settings(environment: Environment) -> ImageSettings:
     """The properties the image starts Kafka with."""
     given: dict[str, Setting] = {}
     for variable in sorted(environment):
@@ -50,12 +50,12 @@ def settings(environment: Mapping[str, str | None]) -> ImageSettings:
     return ImageSettings(settings=made)
 
 
-def starts_broker(environment: Mapping[str, str | None]) -> bool:
+def _runs_broker(environment: Environment) -> bool:
     """Whether the broker among the services of the image is switched on."""
     return environment.get("BROKER_PORT") != "0" and not _TRUE.fullmatch(environment.get("WEB_ONLY") or "")
 
 
-def _port(environment: Mapping[str, str | None], variable: str, default: str) -> str | None:
+def _port(environment: Environment, variable: str, default: str) -> str | None:
     value = environment.get(variable, default)
     return default if value == "" else value
 
@@ -67,3 +67,15 @@ def _add_tls(made: dict[str, Setting], port: str | None, host: str | None) -> No
         setting = made[name]
         value = None if setting.value is None or port is None else f"{setting.value},{entry}"
         made[name] = Setting(name=name, value=value, variable=setting.variable, provenance=Provenance.DERIVED)
+
+
+_REPOSITORIES = ("lensesio/fast-data-dev", "landoop/fast-data-dev", "lensesio/box", "landoop/kafka-lenses-dev")
+FAMILY = Family(
+    id=ImageFamily.FAST_DATA_DEV,
+    repositories=_REPOSITORIES,
+    settings=lambda environment, image, launch: settings(environment),
+    version=lambda repository, tag: version_of(tag) if repository.endswith("fast-data-dev") else None,
+    start_scripts=("setup-and-run",),
+    runs_broker=lambda environment, command: _runs_broker(environment),
+    frozen=_REPOSITORIES,
+)

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, Self, TypeVar
 
-from netdiag.kafka.images.reference import ImageReference
-from netdiag.kafka.images.settings import Provenance, Setting
+from netdiag.kafka.images.reference import Environment, Family, ImageFamily, ImageReference
+from netdiag.kafka.images.settings import ImageSettings, Provenance, Setting
 from netdiag.kafka.listeners import Endpoint, ListenerEntry, MalformedEntry, well_formed
 from netdiag.patterns import regex
 
@@ -85,8 +85,8 @@ def start_flags(lines: Iterable[Sequence[_Word]], *, by_image: bool) -> Mapping[
 
 def settings(
     image: ImageReference,
-    flags: Mapping[str, str | None],
-    environment: Mapping[str, str | None],
+    flags: Environment,
+    environment: Environment,
     file: Mapping[str, Setting] | None = None,
 ) -> dict[str, Setting]:
     """The properties a container starts with. `file` is what redpanda.yaml says, None where it is the packaged one.
@@ -211,3 +211,13 @@ def _flags(words: Sequence[_Word]) -> dict[str, tuple[_Word, ...]]:
             position += 1
         found[name] = values
     return found
+
+
+# What runs a broker, and its settings, are told by flags: see netdiag.deployment.sources.redpanda.
+FAMILY = Family(
+    id=ImageFamily.REDPANDA,
+    repositories=("redpandadata/redpanda", "vectorized/redpanda"),
+    settings=lambda environment, image, launch: ImageSettings(),
+    version=lambda repository, tag: None,
+    runs_broker=lambda environment, command: False,
+)

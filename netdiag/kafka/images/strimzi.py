@@ -4,9 +4,7 @@ Source: `kafka.Kafka.getPropsFromArgs`: overrides beat the file. The file is one
 its name is theirs; of another one nothing is known.
 """
 
-from collections.abc import Mapping
-
-from netdiag.kafka.images.reference import ImageReference, KafkaVersion
+from netdiag.kafka.images.reference import Environment, Family, ImageFamily, ImageReference, KafkaVersion, version_of
 from netdiag.kafka.images.settings import (
     KRAFT_PROPERTIES,
     ZOOKEEPER_PROPERTIES,
@@ -24,7 +22,7 @@ _REFERENCE = regex(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
 _UNKNOWN = (*KRAFT_PROPERTIES, "zookeeper.connect")
 
 
-def settings(environment: Mapping[str, str | None], image: ImageReference, launch: Launch) -> ImageSettings:
+def settings(environment: Environment, image: ImageReference, launch: Launch) -> ImageSettings:
     """The properties of the file that the command names, with the overrides on top."""
     started = _START.search(" ".join(launch.command))
     if started is None:
@@ -33,14 +31,14 @@ def settings(environment: Mapping[str, str | None], image: ImageReference, launc
     return ImageSettings(settings=with_defaults(given_overrides(rest, environment), _file(rest, image.kafka_version)))
 
 
-def given_overrides(command: str, environment: Mapping[str, str | None]) -> dict[str, Setting]:
+def given_overrides(command: str, environment: Environment) -> dict[str, Setting]:
     """The `--override` options of a command; a value that is one variable is that variable's."""
     return {
         match["name"]: _setting(match["name"], match["value"], environment) for match in _OVERRIDE.finditer(command)
     }
 
 
-def _setting(name: str, text: str, environment: Mapping[str, str | None]) -> Setting:
+def _setting(name: str, text: str, environment: Environment) -> Setting:
     whole = _REFERENCE.fullmatch(text)
     if whole and whole[1] in environment:
         return Setting(name=name, value=environment[whole[1]], variable=whole[1])
@@ -60,3 +58,12 @@ def _file(rest: str, version: KafkaVersion | None) -> dict[str, str | None]:
         # Since 4.0 the KRaft file has this name.
         return dict(KRAFT_PROPERTIES if version.at_least(4) else ZOOKEEPER_PROPERTIES)
     return dict.fromkeys(_UNKNOWN)
+
+
+FAMILY = Family(
+    id=ImageFamily.STRIMZI,
+    repositories=("strimzi/kafka",),
+    settings=settings,
+    version=lambda repository, tag: version_of(tag.rpartition("kafka-")[2]) if "kafka-" in tag else None,
+    runs_broker=lambda environment, command: bool(command),
+)

@@ -8,7 +8,15 @@ here as advertised.listeners (`KafkaConfig.advertisedListeners` of Kafka 2.8).
 from collections.abc import Mapping
 
 from netdiag.digits import number_of
-from netdiag.kafka.images.reference import ImageReference, is_scala_tag
+from netdiag.kafka.images.reference import (
+    Environment,
+    Family,
+    ImageFamily,
+    ImageReference,
+    KafkaVersion,
+    is_floating,
+    version_of,
+)
 from netdiag.kafka.images.settings import (
     ImageSettings,
     Launch,
@@ -18,6 +26,7 @@ from netdiag.kafka.images.settings import (
     dotted_settings_from,
     image_default,
 )
+from netdiag.patterns import regex
 
 EXCLUDED = frozenset(
     [
@@ -39,7 +48,7 @@ _SOCKET = "/var/run/docker.sock"
 _DEFAULT_PORT = "9092"
 
 
-def settings(environment: Mapping[str, str | None], image: ImageReference, launch: Launch) -> ImageSettings:
+def settings(environment: Environment, image: ImageReference, launch: Launch) -> ImageSettings:
     """The properties the image starts Kafka with, or the variable it stops at."""
     given = dotted_settings_from(environment, prefix="KAFKA_", excluded=EXCLUDED)
     made = {name: _expanded(setting, environment) for name, setting in given.items() if setting.value != ""}
@@ -59,7 +68,7 @@ def settings(environment: Mapping[str, str | None], image: ImageReference, launc
     return ImageSettings(settings=made, refusal=_refusal(environment, image))
 
 
-def _expanded(setting: Setting, environment: Mapping[str, str | None]) -> Setting:
+def _expanded(setting: Setting, environment: Environment) -> Setting:
     """A setting whose text the script completes at run time is unknown."""
     for command, macro in _MACROS.items():
         if environment.get(command) and setting.value is not None and macro in setting.value:
@@ -78,9 +87,7 @@ def _listeners(made: Mapping[str, Setting]) -> Setting:
     return Setting(name="listeners", value=text, variable=variable, provenance=provenance)
 
 
-def _advertised(
-    environment: Mapping[str, str | None], made: Mapping[str, Setting], launch: Launch, *, bare: bool
-) -> Setting | None:
+def _advertised(environment: Environment, made: Mapping[str, Setting], launch: Launch, *, bare: bool) -> Setting | None:
     """What Kafka before 3.0 makes of `advertised.host.name` and `advertised.port`; None where neither is given.
 
     With the engine's socket at hand and nothing else said (`bare`), the script asks the engine for the published port.
@@ -113,10 +120,10 @@ def _asked(bound: str | None, launch: Launch) -> str | None:
 
 def _is_known_script(image: ImageReference) -> bool:
     """Whether the image starts with the script that is described here: tags such as 1.0.0 have older ones."""
-    return image.tag in (None, "latest") or is_scala_tag(image.tag or "")
+    return image.tag in (None, "latest") or _is_scala_tag(image.tag or "")
 
 
-def _refusal(environment: Mapping[str, str | None], image: ImageReference) -> Refusal | None:
+def _refusal(environment: Environment, image: ImageReference) -> Refusal | None:
     """The first check of the start script that fails; of an older script nothing is known."""
     if not _is_known_script(image):
         return None
@@ -132,3 +139,26 @@ def _refusal(environment: Mapping[str, str | None], image: ImageReference) -> Re
         prints = "ERROR: No listener or advertised hostname configuration provided in environment."
         return Refusal(prints=prints, variable="KAFKA_LISTENERS", missing=True)
     return None
+
+
+_SCALA = regex(r"2\.1\d-(?=\d)")
+_LAST = "2.8.1"
+
+
+def _is_scala_tag(tag: str) -> bool:
+    return _SCALA.match(tag) is not None
+
+
+def _version(repository: str, tag: str) -> KafkaVersion | None:
+    return version_of(_LAST if is_floating(tag or None) else _SCALA.sub("", tag))
+
+
+_REPOSITORY = "wurstmeister/kafka"
+FAMILY = Family(
+    id=ImageFamily.WURSTMEISTER,
+    repositories=(_REPOSITORY,),
+    settings=settings,
+    version=_version,
+    start_scripts=("start-kafka",),
+    frozen=(_REPOSITORY,),
+)

@@ -34,7 +34,7 @@ from netdiag.deployment.repairs import advertise, service_name
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images import redpanda
-from netdiag.kafka.images.reference import parse_image
+from netdiag.kafka.images.families import parse_image
 from netdiag.kafka.listeners import ListenerEntry, endpoint_text, is_wildcard
 
 ID = "advertised-wildcard"

@@ -34,7 +34,7 @@ from collections.abc import Iterator, Sequence
 
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
-from netdiag.kafka.images.reference import Sign
+from netdiag.kafka.images.families import Sign
 from netdiag.kafka.images.unknown import telling_variable
 
 ID = "broker-assumed"

@@ -39,7 +39,8 @@ from collections.abc import Iterator
 from netdiag.deployment.model.deployment import Broker, Deployment, State
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
-from netdiag.kafka.images.reference import is_floating, parse_image
+from netdiag.kafka.images.families import parse_image
+from netdiag.kafka.images.reference import is_floating
 from netdiag.patterns import regex
 
 ID = "image-gone"

@@ -7,7 +7,7 @@ The facts are those of kafka-env.sh and libkafka.sh of bitnami/containers: 2 and
 import pytest
 
 from netdiag.kafka.images.bitnami import Generation, generation, settings
-from netdiag.kafka.images.reference import parse_image
+from netdiag.kafka.images.families import parse_image
 from netdiag.kafka.images.settings import ImageSettings
 from tests.each import each
 

@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.kafka.images.debezium import settings
-from netdiag.kafka.images.reference import parse_image
+from netdiag.kafka.images.families import parse_image
 
 CLUSTER = {"CLUSTER_ID": "x"}
 

@@ -4,8 +4,8 @@ import pytest
 
 from netdiag.kafka.images import apache, confluent, unknown
 from netdiag.kafka.images.apache import DEFAULT_CLUSTER_ID
-from netdiag.kafka.images.families import cluster_id, image_settings
-from netdiag.kafka.images.reference import KafkaVersion, parse_image
+from netdiag.kafka.images.families import cluster_id, image_settings, parse_image
+from netdiag.kafka.images.reference import KafkaVersion
 from netdiag.kafka.images.settings import Launch, property_name, settings_from
 
 

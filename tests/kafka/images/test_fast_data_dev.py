@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.kafka.images.fast_data_dev import settings, starts_broker
+from netdiag.kafka.images.fast_data_dev import FAMILY, settings
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_other_services_variables_are_no_properties() -> None:
     ("environment", "starts"), [({}, True), ({"BROKER_PORT": "0"}, False), ({"WEB_ONLY": "true"}, False)]
 )
 def test_the_broker_can_be_switched_off(environment: dict[str, str | None], starts: bool) -> None:
-    assert starts_broker(environment) is starts
+    assert FAMILY.runs_broker(environment, "") is starts

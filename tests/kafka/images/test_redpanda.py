@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import pytest
 
 from netdiag.kafka.images import redpanda
+from netdiag.kafka.images.families import parse_image
 from netdiag.kafka.images.redpanda import UNNAMED
-from netdiag.kafka.images.reference import parse_image
 from netdiag.kafka.listeners import MalformedEntry, well_formed
 
 

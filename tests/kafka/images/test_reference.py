@@ -2,7 +2,8 @@
 
 import pytest
 
-from netdiag.kafka.images.reference import ImageFamily, Sign, parse_image, runs_broker, sign_of_broker
+from netdiag.kafka.images.families import Sign, parse_image, runs_broker, sign_of_broker
+from netdiag.kafka.images.reference import ImageFamily
 from tests.each import each
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.kafka.images.reference import parse_image
+from netdiag.kafka.images.families import parse_image
 from netdiag.kafka.images.settings import Launch
 from netdiag.kafka.images.strimzi import settings
 
