@@ -213,8 +213,10 @@ def _run(stage: Stage, out: IO[str]) -> Result:
 
 def _environment() -> dict[str, str]:
     """The tools of this environment first in PATH; where the tests leave their notes for the summary."""
+    # The tests start hundreds of interpreters: without bytecode each compiles netdiag anew.
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {
-        **os.environ,
+        **inherited,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "NETDIAG_NOT_RUN": str(NOT_RUN),
         "NETDIAG_FIGURES": str(FIGURES),

@@ -250,14 +250,15 @@ TARGETS = (
     ),
     _bench(
         "engine-rate",
-        "`netdiag exchanges FILE --format arrow` (interpreter start included) on at least 3 GB, bulk and chatty: wall "
-        "at most 1/45 of tshark 4.4 giving the same columns, or 1/60 of 4.0; as many messages as tshark finds",
+        "`netdiag exchanges FILE --format arrow --columns C` (interpreter start included) on at least 3 GB, bulk and "
+        "chatty: wall at most 1/45 of tshark 4.4 giving the same columns C, or 1/60 of 4.0; as many messages as tshark "
+        "finds",
         *("bulk", "chatty", "--bar", "tshark"),
     ),
     _bench(
         "engine-first",
-        "the first run on a machine, with empty caches, on 400 MB: wall at most 1/30 of tshark 4.4 giving the same "
-        "columns, or 1/40 of 4.0; CSV at most twice the time of Arrow",
+        "the first run on a machine, with empty caches, on 400 MB, tshark's columns: wall at most 1/30 of tshark 4.4, "
+        "or 1/40 of 4.0; CSV at most twice the time of Arrow",
         *("first", "--bar", ""),
     ),
     _bench(

@@ -4,6 +4,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Sequence
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -21,6 +22,7 @@ _PAGE = "diagnosis.md"
 _WHEN = (1980, 1, 1, 0, 0, 0)
 
 
+@cache
 def shipped() -> tuple[Playbook, ...]:
     """The playbooks that come with netdiag, by name."""
     folder = resources.files("netdiag.data").joinpath(_FOLDER)
