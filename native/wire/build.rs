@@ -9,7 +9,7 @@ use std::{env, fs};
 use serde_json::Value;
 
 /// The tables that are filled here, and what a row of each is called.
-const FILLED: [(&str, &str); 12] = [
+const FILLED: [(&str, &str); 18] = [
     ("exchanges", "ExchangeRow"),
     ("partitions", "PartitionRow"),
     ("batches", "BatchRow"),
@@ -22,6 +22,12 @@ const FILLED: [(&str, &str); 12] = [
     ("records", "RecordRow"),
     ("packets", "PacketRow"),
     ("segments", "SegmentRow"),
+    ("log_segments", "LogSegmentRow"),
+    ("log_batches", "LogBatchRow"),
+    ("log_records", "LogRecordRow"),
+    ("log_problems", "LogProblemRow"),
+    ("stored_records", "StoredRecordRow"),
+    ("committed_offsets", "CommittedOffsetRow"),
 ];
 
 fn main() {

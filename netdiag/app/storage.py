@@ -1,9 +1,320 @@
-"""What a broker left in its data directories: which node of which cluster wrote them, and what they hold."""
+"""What a broker left in its data directories: which node of which cluster wrote them, and what they hold.
 
+Logs are read by the capture engine. Records of internal topics are decoded here, one by one, up to `MOST_STORED` of
+them; everything else is bounded by the files.
+"""
+
+import base64
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from os.path import join
+from typing import NamedTuple
+
+from netdiag.app.progress import SILENT, Listener
 from netdiag.io.files.data_directory import read_data_directory
-from netdiag.kafka.storage import DataDirectory
+from netdiag.kafka.protocol import stored_topics
+from netdiag.kafka.storage import BOOTSTRAP, DataDirectory, FileProblem, FolderKind, Partition, PartitionLog
+from netdiag.kafka.storage import metadata_snapshot as reaches_up_to
+from netdiag.kafka.stored_records import (
+    METADATA_TOPIC,
+    OFFSETS_TOPIC,
+    StoredRecord,
+    UnreadableRecord,
+    stored_record,
+)
+from netdiag.kafka.stored_state import StateBuilder, StoredState
+from netdiag.traffic import native
+from netdiag.traffic.native import LogFile
+from netdiag.values import dataclass
+
+# Bytes of keys and values that are shown.
+MOST_SHOWN = 4096
+# A record of an internal topic with more cannot be decoded.
+MOST_DECODED = 4 * 1024 * 1024
+# So many records of internal topics are looked at for who registered and committed.
+MOST_STORED = 1_000_000
+_MIB = 1024 * 1024
+# Of a batch of rows made here, well below those of the engine.
+_MOST_ROWS = 1000
+_MUCH_TEXT = _MIB
+# What a record is told by, in this order.
+_STORED_COLUMNS = (
+    "file", "topic", "partition", "offset", "timestamp", "control",
+    "key", "key_encoding", "key_bytes", "value", "value_encoding", "value_bytes",
+)  # fmt: skip
+_UNREADABLE = "UNREADABLE"
 
 
-def read_storage(paths: tuple[str, ...]) -> tuple[DataDirectory, ...]:
-    """The data directories, in their order; InputError where one cannot be read, or is none."""
-    return tuple(read_data_directory(path) for path in paths)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageQuery:
+    """Which data directories are read, and the logs of which topics; all of them where none is named."""
+
+    paths: tuple[str, ...]
+    topics: frozenset[str] = frozenset()
+
+
+def read_storage(
+    query: StorageQuery, *, reads_logs: bool = True, listener: Listener = SILENT
+) -> tuple[DataDirectory, ...]:
+    """The data directories, in their order; InputError where one cannot be read, or is none.
+
+    Without the capture engine, or with `reads_logs` off, what logs hold is not known.
+    """
+    found = tuple(read_data_directory(path) for path in query.paths)
+    if not reads_logs:
+        return found
+    try:
+        return tuple(_with_logs(one, query, listener) for one in found)
+    except native.MissingEngine as error:
+        listener.warning(error)
+        return found
+    finally:
+        listener.progress("")
+
+
+def read_storage_table(
+    query: StorageQuery, name: str, columns: Sequence[str], *, payloads: bool = False, listener: Listener = SILENT
+) -> Iterator[native.Batch]:
+    """The rows of a table of logs in these columns, as they become ready; InputError as `read_storage`."""
+    directories = [read_data_directory(path) for path in query.paths]
+    is_one = len(directories) == 1
+    files = [file for one in directories for file in _files(one, query, "" if is_one else one.path)]
+    try:
+        yield from _rows(directories, files, query, name, columns, payloads, listener)
+    finally:
+        listener.progress("")
+
+
+def _rows(
+    directories: Sequence[DataDirectory],
+    files: Sequence[LogFile],
+    query: StorageQuery,
+    name: str,
+    columns: Sequence[str],
+    payloads: bool,
+    listener: Listener,
+) -> Iterator[native.Batch]:
+    if name == "stored_records":
+        yield from _batches(name, (record.cells for record in _stored(files, listener)), columns)
+    elif name == "committed_offsets":
+        commits = (commit for one in directories for commit in _state(one, query, listener).commits)
+        cells = (
+            (
+                each.group, each.topic, each.partition, each.offset, each.leader_epoch,
+                each.metadata, each.timestamp, each.topic_id, each.file,
+            )
+            for each in commits
+        )  # fmt: skip
+        yield from _batches(name, cells, columns)
+    else:
+        most = MOST_SHOWN if payloads else None
+        for ready in native.read_logs(files, {name: columns}, most_shown=most, tell=_teller(files, listener)):
+            yield from ready.get(name, ())
+
+
+def _with_logs(one: DataDirectory, query: StorageQuery, listener: Listener) -> DataDirectory:
+    files = list(_files(one, query, ""))
+    segments: dict[str, list[_SegmentRow]] = {}
+    problems: list[FileProblem] = []
+    names = ("log_segments", "log_problems")
+    wanted = {"log_segments": _SegmentRow._fields, "log_problems": _ProblemRow._fields}
+    for ready in native.read_logs(files, wanted, tell=_teller(files, listener)):
+        segment_batches, problem_batches = (ready.get(name, ()) for name in names)
+        for row in (_SegmentRow(*row) for batch in segment_batches for row in batch.rows()):
+            if row.file.endswith(".log"):
+                segments.setdefault(row.file.rpartition("/")[0], []).append(row)
+        for problem in (_ProblemRow(*row) for batch in problem_batches for row in batch.rows()):
+            place = "" if problem.position is None else f" (at byte {problem.position:,})"
+            problems.append(FileProblem(path=problem.file, message=problem.detail + place))
+    logs = {
+        partition.folder: _log(partition, segments.get(partition.folder, ()))
+        for partition in _chosen(one, query)
+        if partition.segments
+    }
+    read = replace(one, logs=logs, state=_state(one, query, listener))
+    return replace(read, problems=(*one.problems, *problems, *read.inconsistencies()))
+
+
+class _SegmentRow(NamedTuple):
+    file: str
+    batches: int
+    records: int
+    control_records: int
+    first_offset: int | None
+    last_offset: int | None
+    min_timestamp: int | None
+    max_timestamp: int | None
+    codecs: tuple[str, ...] | None
+
+
+class _ProblemRow(NamedTuple):
+    file: str
+    position: int | None
+    detail: str
+
+
+def _log(partition: Partition, rows: Sequence[_SegmentRow]) -> PartitionLog:
+    first = [row.first_offset for row in rows if row.first_offset is not None]
+    last = [row.last_offset + 1 for row in rows if row.last_offset is not None]
+    earliest = [row.min_timestamp for row in rows if row.min_timestamp is not None]
+    latest = [row.max_timestamp for row in rows if row.max_timestamp is not None]
+    used = {codec for row in rows for codec in row.codecs or ()}
+    return PartitionLog(
+        batches=sum(row.batches for row in rows),
+        records=sum(row.records for row in rows),
+        control_records=sum(row.control_records for row in rows),
+        start_offset=min(first, default=None),
+        # A new segment begins where the one before ends, and may have nothing yet.
+        end_offset=max([*last, *(segment.offset for segment in partition.segments)], default=0),
+        min_timestamp=min(earliest, default=None),
+        max_timestamp=max(latest, default=None),
+        codecs=tuple(codec for codec in ("none", "gzip", "snappy", "lz4", "zstd") if codec in used),
+    )
+
+
+def _chosen(one: DataDirectory, query: StorageQuery) -> Iterator[Partition]:
+    """What is being deleted is nobody's log any more."""
+    for partition in one.partitions:
+        if partition.name.kind is not FolderKind.DELETED and (not query.topics or partition.name.topic in query.topics):
+            yield partition
+
+
+def _files(one: DataDirectory, query: StorageQuery, prefix: str) -> Iterator[LogFile]:
+    """What the engine reads, in the order of partitions and offsets; `prefix` tells directories apart."""
+    if one.has_bootstrap and (not query.topics or METADATA_TOPIC in query.topics):
+        yield LogFile(path=join(one.path, BOOTSTRAP), name=join(prefix, BOOTSTRAP), topic=METADATA_TOPIC)
+    for partition in _chosen(one, query):
+        for name in partition.snapshots:
+            yield _file(one, partition, name, prefix, None)
+        for segment in partition.segments:
+            yield _file(one, partition, segment.file, prefix, segment.offset)
+
+
+def _file(one: DataDirectory, partition: Partition, name: str, prefix: str, base_offset: int | None) -> LogFile:
+    within = f"{partition.folder}/{name}"
+    return LogFile(
+        path=join(one.path, within),
+        name=join(prefix, within),
+        topic=partition.name.topic,
+        partition=partition.name.partition,
+        base_offset=base_offset,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stored:
+    """A record of an internal topic, and where it is; None where it cannot be read."""
+
+    file: str
+    topic: str
+    partition: int | None
+    offset: int
+    timestamp: int | None
+    record: StoredRecord | None
+
+    @property
+    def cells(self) -> tuple[object, ...]:
+        """A row of `stored_records`."""
+        record = self.record
+        kind, version, key, value = (
+            (_UNREADABLE, None, None, None)
+            if record is None
+            else (record.kind, record.version, record.key, record.value)
+        )
+        texts = (None if each is None else json.dumps(each, separators=(",", ":")) for each in (key, value))
+        return (self.file, self.topic, self.partition, self.offset, self.timestamp, kind, version, *texts)
+
+
+def _stored(files: Iterable[LogFile], listener: Listener) -> Iterator[_Stored]:
+    known = set(stored_topics())
+    chosen = [file for file in files if file.topic in known and not file.path.endswith(".snapshot")]
+    tell = _teller(chosen, listener)
+    for ready in native.read_logs(chosen, {"log_records": _STORED_COLUMNS}, most_shown=MOST_DECODED, tell=tell):
+        for batch in ready.get("log_records", ()):
+            for file, topic, partition, offset, timestamp, control, *payload in batch.rows():
+                if control is None:
+                    record = _decoded(topic, *payload)
+                    yield _Stored(
+                        file=file,
+                        topic=topic,
+                        partition=partition,
+                        offset=offset,
+                        timestamp=timestamp,
+                        record=record,
+                    )
+
+
+def _decoded(
+    topic: str,
+    key: str | None,
+    key_encoding: str | None,
+    key_bytes: int | None,
+    value: str | None,
+    value_encoding: str | None,
+    value_bytes: int | None,
+) -> StoredRecord | None:
+    if (key_bytes or 0) > MOST_DECODED or (value_bytes or 0) > MOST_DECODED:
+        return None
+    try:
+        return stored_record(topic, _raw(key, key_encoding), _raw(value, value_encoding))
+    except UnreadableRecord:
+        return None
+
+
+def _raw(text: str | None, encoding: str | None) -> bytes | None:
+    if text is None:
+        return None
+    return base64.b64decode(text) if encoding == "base64" else text.encode()
+
+
+def _state(one: DataDirectory, query: StorageQuery, listener: Listener) -> StoredState:
+    """What the metadata of the cluster and the offsets of groups amount to.
+
+    Of the metadata, the latest snapshot counts and what the log has behind it.
+    """
+    files = [file for file in _files(one, query, "") if file.topic in (METADATA_TOPIC, OFFSETS_TOPIC)]
+    snapshots = [file for file in files if reaches_up_to(file.path.rpartition("/")[2]) is not None]
+    latest = snapshots[-1] if snapshots else None
+    begins = reaches_up_to(latest.path.rpartition("/")[2]) or 0 if latest is not None else 0
+    read = [
+        file
+        for file in files
+        if not file.path.endswith(".checkpoint") or file is latest or (latest is None and file.path.endswith(BOOTSTRAP))
+    ]
+    builder = StateBuilder()
+    for number, stored in enumerate(_stored(read, listener)):
+        if number >= MOST_STORED:
+            listener.notice(f"{one.path}: more than {MOST_STORED:,} records of internal topics, the rest is not read")
+            break
+        is_log = stored.file.endswith(".log")
+        if stored.record is None:
+            builder.add_unread()
+        elif stored.topic == OFFSETS_TOPIC:
+            builder.add_group(stored.record, stored.file)
+        elif not is_log or stored.offset >= begins:
+            builder.add_metadata(stored.record, stored.offset if is_log else None)
+    return builder.state()
+
+
+def _batches(name: str, rows: Iterable[tuple[object, ...]], columns: Sequence[str]) -> Iterator[native.Batch]:
+    """Rows made here as those of the engine; much text makes a batch of its own."""
+    waiting: list[tuple[object, ...]] = []
+    text = 0
+    for row in rows:
+        waiting.append(row)
+        text += sum(len(cell) for cell in row if isinstance(cell, str))
+        if len(waiting) >= _MOST_ROWS or text >= _MUCH_TEXT:
+            yield native.make_batch(name, waiting, columns)
+            waiting, text = [], 0
+    if waiting:
+        yield native.make_batch(name, waiting, columns)
+
+
+def _teller(files: Sequence[LogFile], listener: Listener) -> Callable[[int], None]:
+    """Tells the listener how far reading is."""
+
+    def tell(passed: int) -> None:
+        listener.progress(f"{passed // _MIB:,} MiB of {len(files):,} files read")
+
+    return tell

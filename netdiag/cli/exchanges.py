@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated, assert_never
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
@@ -21,12 +21,13 @@ from netdiag.cli.command import (
     capture_query,
     console_of,
 )
-from netdiag.cli.console import Console, say, write_bytes, write_text
+from netdiag.cli.console import Console, say, write_text
 from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.table_rows import TableFormat, named_columns, write_rows
 from netdiag.errors import UsageError
-from netdiag.render.exchanges import csv_header, exchange_line
+from netdiag.render.exchanges import exchange_line
 from netdiag.render.screen import paint
-from netdiag.traffic.native import Batch, arrow_stream
+from netdiag.traffic.native import Batch
 from netdiag.traffic.rows import ExchangeRow
 from netdiag.traffic.tables import Column
 
@@ -90,8 +91,7 @@ def exchanges(
         raise UsageError("keys and values are shown only with --payloads", hint="add --payloads")
     if payloads and which is not TableName.RECORDS:
         raise UsageError(f"{which} has no keys and values", hint="add --table records --format json")
-    named = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
-    chosen = table_columns(which.value, named)
+    chosen = table_columns(which.value, named_columns(columns))
     if form is RowFormat.TEXT and (columns or which is not TableName.EXCHANGES):
         raise UsageError("text shows only whole exchanges", hint="add --format csv, json or arrow")
     console = console_of(context)
@@ -118,29 +118,11 @@ def exchanges(
 
 def _write(form: RowFormat, table: str, chosen: tuple[Column, ...], batches: Iterator[Batch], console: Console) -> int:
     """Write every row; how many there were."""
+    if form is not RowFormat.TEXT:
+        return write_rows(TableFormat(form.value), table, chosen, batches)
     count = 0
-    stream = arrow_stream(table, [column.name for column in chosen]) if form is RowFormat.ARROW else None
-    if stream is not None:
-        write_bytes(stream.begin())
-    elif form is RowFormat.CSV:
-        write_text(csv_header(chosen))
     for batch in batches:
         count += len(batch)
-        if stream is not None:
-            write_bytes(stream.encode(batch))
-            continue
-        match form:
-            case RowFormat.CSV:
-                write_bytes(batch.to_csv())
-            case RowFormat.JSON:
-                write_bytes(batch.to_json())
-            case RowFormat.TEXT:
-                lines = (exchange_line(ExchangeRow(*row), console.screen) for row in batch.rows())
-                write_text(paint(list(lines), console.screen))
-            case RowFormat.ARROW:
-                pass
-            case _:
-                assert_never(form)
-    if stream is not None:
-        write_bytes(stream.end())
+        lines = (exchange_line(ExchangeRow(*row), console.screen) for row in batch.rows())
+        write_text(paint(list(lines), console.screen))
     return count

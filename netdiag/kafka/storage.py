@@ -11,6 +11,7 @@ from io import StringIO
 
 from netdiag.digits import number_of
 from netdiag.kafka.client_properties import parse_properties
+from netdiag.kafka.stored_state import NOTHING_STORED, StoredState
 from netdiag.patterns import regex
 from netdiag.values import dataclass
 
@@ -21,6 +22,7 @@ LOG_STARTS = "log-start-offset-checkpoint"
 HIGH_WATERMARKS = "replication-offset-checkpoint"
 CLEANED = "cleaner-offset-checkpoint"
 OFFSET_CHECKPOINTS = (RECOVERY_POINTS, LOG_STARTS, HIGH_WATERMARKS, CLEANED)
+BOOTSTRAP = "bootstrap.checkpoint"
 PARTITION_METADATA = "partition.metadata"
 LEADER_EPOCHS = "leader-epoch-checkpoint"
 TopicPartition = tuple[str, int]
@@ -114,6 +116,8 @@ class SegmentFile:
 
 _FOLDER = regex(r"([A-Za-z0-9._-]{1,249})-(0|[1-9][0-9]{0,9})(?:\.[0-9a-f]{32}(-future|-delete|-stray))?")
 _SEGMENT = regex(r"([0-9]{20})\.(log|index|timeindex|txnindex|snapshot)(?:\.(deleted|cleaned|swap))?")
+# A snapshot of the metadata of a cluster: its offset, its epoch.
+_METADATA_SNAPSHOT = regex(r"([0-9]{20})-([0-9]{10})\.checkpoint")
 _WHOLE = regex(r"-?[0-9]{1,19}")
 _INT = regex(r"[+-]?[0-9]{1,99}")
 
@@ -130,6 +134,12 @@ def segment_file(name: str) -> SegmentFile | None:
     """What the name of a file in a partition's folder says; None for one that belongs to no segment."""
     found = _SEGMENT.fullmatch(name)
     return SegmentFile(offset=int(found[1]), kind=found[2], marked=found[3] or "") if found is not None else None
+
+
+def metadata_snapshot(name: str) -> int | None:
+    """The offset that a snapshot of a cluster's metadata reaches up to; None for another file."""
+    found = _METADATA_SNAPSHOT.fullmatch(name)
+    return int(found[1]) if found is not None else None
 
 
 def offset_checkpoint(text: str) -> Mapping[TopicPartition, int]:
@@ -211,16 +221,40 @@ class Segment:
     offset: int
     size: int
 
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        return f"{self.offset:020}.log"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionLog:
+    """What the log of a partition holds, of what could be read.
+
+    `start_offset`, `end_offset`: of the first batch, and behind the last one. Timestamps are milliseconds since 1970
+    UTC. `codecs`: how batches are compressed. `control_records` are no part of `records`.
+    """
+
+    batches: int
+    records: int
+    control_records: int
+    start_offset: int | None
+    end_offset: int
+    min_timestamp: int | None
+    max_timestamp: int | None
+    codecs: tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
-    """A partition's folder."""
+    """A partition's folder. `snapshots`: names of files, of producers (.snapshot) and of metadata (.checkpoint)."""
 
     name: PartitionName
     folder: str
     topic_id: str | None = None
     segments: tuple[Segment, ...] = ()
     leader_epochs: tuple[tuple[int, int], ...] = ()
+    snapshots: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -233,7 +267,8 @@ class DataDirectory:
     """What lies in a data directory.
 
     `checkpoints` are offsets by the name of their file; `broker_epoch` is that of the clean shutdown. `is_cut` where
-    there is more than was looked at.
+    there is more than was looked at. `has_bootstrap`: it has the metadata that the cluster began with. `logs`: what the
+    logs hold, by folder; None where they were not read. `state`: what internal topics say.
     """
 
     path: str
@@ -244,9 +279,32 @@ class DataDirectory:
     partitions: tuple[Partition, ...]
     problems: tuple[FileProblem, ...] = ()
     is_cut: bool = False
+    has_bootstrap: bool = False
+    logs: Mapping[str, PartitionLog] | None = None
+    state: StoredState = NOTHING_STORED
 
     def checkpoint(self, file: str, name: PartitionName) -> int | None:
         """What a checkpoint says of a partition; None where it says nothing, or is not about such a folder."""
         if name.kind is not FolderKind.CURRENT:
             return None
         return self.checkpoints.get(file, {}).get((name.topic, name.partition))
+
+    def inconsistencies(self) -> Iterator[FileProblem]:
+        """Where a checkpoint says what the log of a partition does not have."""
+        for partition in self.partitions:
+            log = (self.logs or {}).get(partition.folder)
+            if log is None:
+                continue
+            for file, what in ((HIGH_WATERMARKS, "high watermark"), (RECOVERY_POINTS, "recovery point")):
+                offset = self.checkpoint(file, partition.name)
+                if offset is not None and offset > log.end_offset:
+                    message = f"the {what} is {offset}, and the log ends at {log.end_offset}"
+                    yield FileProblem(path=partition.folder, message=message)
+            start = self.checkpoint(LOG_STARTS, partition.name)
+            if start is not None and start > log.end_offset:
+                message = f"the log starts at {start}, and ends at {log.end_offset}"
+                yield FileProblem(path=partition.folder, message=message)
+            recovery = self.checkpoint(RECOVERY_POINTS, partition.name)
+            if self.is_shut_down_cleanly and recovery is not None and recovery < log.end_offset:
+                message = f"the broker shut down cleanly at offset {recovery}, and the log ends at {log.end_offset}"
+                yield FileProblem(path=partition.folder, message=message)

@@ -12,14 +12,23 @@ from netdiag.kafka.storage import (
     DataDirectory,
     MetaProperties,
     Partition,
+    PartitionLog,
 )
+from netdiag.kafka.stored_state import Commit, Group, Registration, StoredState
 from netdiag.render.screen import Line, Run, Screen, Style, hanging, paint, width
+from netdiag.render.wording import plural
 
 FORMAT = "netdiag-storage"
 VERSION = 1
 # Nobody reads more of a table on a terminal; JSON has all.
 MOST_ROWS = 1000
 _HEADER = ("partition", "bytes", "segments", "starts at", "high watermark", "recovery point", "epoch")
+_LOG_HEADER = (
+    "partition", "bytes", "segments", "batches", "records", "from", "to", "high watermark", "epoch", "compression"
+)  # fmt: skip
+# So many groups, and partitions of one, stand in the text.
+_MOST_GROUPS = 20
+_MOST_COMMITS = 8
 
 
 def storage_text(directories: Sequence[DataDirectory], screen: Screen) -> str:
@@ -50,10 +59,57 @@ def _directory(one: DataDirectory, screen: Screen) -> Iterator[Line]:
     if one.partitions:
         yield ()
         yield from _table(one, screen)
-    for problem in one.problems:
+    state = list(_state(one.state, screen))
+    if state:
+        yield ()
+        for text in state:
+            yield from hanging((Run("  "),), text, screen)
+    if one.problems:
+        yield ()
+    for problem in one.problems[:MOST_ROWS]:
         yield (Run("  "), screen.run(f"{problem.path}: ", Style.PLACE), screen.run(problem.message, Style.WARNING))
+    if len(one.problems) > MOST_ROWS:
+        yield (Run(f"  and {len(one.problems) - MOST_ROWS:,} more problems: --json has all", Style.DIM),)
     if one.is_cut:
         yield (Run("  there is more than netdiag looks at", Style.WARNING),)
+
+
+def _state(state: StoredState, screen: Screen) -> Iterator[str]:
+    """Who registered with the controller, and which group committed what."""
+    for role, nodes in (("broker", state.brokers), ("controller", state.controllers)):
+        for node in nodes:
+            fenced = {True: ", fenced", False: ", not fenced", None: ""}[node.is_fenced]
+            epoch = "" if node.epoch is None else f", epoch {node.epoch}"
+            endpoints = ", ".join(node.endpoints) or "no listener"
+            yield screen.visible(f"{role} {node.node_id} registered {endpoints}{epoch}{fenced}")
+    if state.features:
+        levels = ", ".join(f"{name} {level}" for name, level in state.features.items())
+        yield screen.visible(f"features: {levels}; {plural(state.topics, 'topic')}")
+    commits: dict[str, list[Commit]] = {}
+    for commit in state.commits:
+        commits.setdefault(commit.group, []).append(commit)
+    groups = {group.name: group for group in state.groups}
+    names = sorted({*commits, *groups})
+    for name in names[:_MOST_GROUPS]:
+        yield screen.visible(f"group {name}: {_group(groups.get(name), commits.get(name, []))}")
+    if len(names) > _MOST_GROUPS:
+        yield f"and {plural(len(names) - _MOST_GROUPS, 'more group')}: --json has all"
+    if state.unread:
+        yield f"{plural(state.unread, 'record')} of internal topics could not be decoded"
+
+
+def _group(group: Group | None, commits: Sequence[Commit]) -> str:
+    parts = []
+    if group is not None:
+        generation = "" if group.generation is None else f" in generation {group.generation}"
+        parts.append(f"{group.kind}, {plural(len(group.members), 'member')}{generation}")
+    if commits:
+        told = ", ".join(f"{each.topic}-{each.partition} {each.offset:,}" for each in commits[:_MOST_COMMITS])
+        more = f" and {len(commits) - _MOST_COMMITS:,} more" if len(commits) > _MOST_COMMITS else ""
+        parts.append(f"committed {told}{more}")
+    else:
+        parts.append("committed nothing")
+    return "; ".join(parts)
 
 
 def _writer(meta: MetaProperties | None) -> str:
@@ -74,7 +130,8 @@ def _end(one: DataDirectory) -> str:
 
 
 def _table(one: DataDirectory, screen: Screen) -> Iterator[Line]:
-    rows = [_HEADER, *(_row(one, partition, screen) for partition in one.partitions[:MOST_ROWS])]
+    header = _HEADER if one.logs is None else _LOG_HEADER
+    rows = [header, *(_row(one, partition, screen) for partition in one.partitions[:MOST_ROWS])]
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     for number, row in enumerate(rows):
         name, *cells = row
@@ -86,12 +143,25 @@ def _table(one: DataDirectory, screen: Screen) -> Iterator[Line]:
 
 
 def _row(one: DataDirectory, partition: Partition, screen: Screen) -> tuple[str, ...]:
+    names = (screen.visible(partition.folder), f"{partition.size:,}", f"{len(partition.segments):,}")
+    epoch = _number(partition.leader_epochs[-1][0] if partition.leader_epochs else None)
+    start, watermark, recovery = (
+        one.checkpoint(file, partition.name) for file in (LOG_STARTS, HIGH_WATERMARKS, RECOVERY_POINTS)
+    )
+    if one.logs is None:
+        return (*names, _number(start), _number(watermark), _number(recovery), epoch)
+    log = one.logs.get(partition.folder)
+    if log is None:
+        return (*names, "-", "-", _number(start), "-", _number(watermark), epoch, "-")
     return (
-        screen.visible(partition.folder),
-        f"{partition.size:,}",
-        f"{len(partition.segments):,}",
-        *(_number(one.checkpoint(file, partition.name)) for file in (LOG_STARTS, HIGH_WATERMARKS, RECOVERY_POINTS)),
-        _number(partition.leader_epochs[-1][0] if partition.leader_epochs else None),
+        *names,
+        f"{log.batches:,}",
+        f"{log.records:,}",
+        _number(log.start_offset if start is None else start),
+        _number(log.end_offset),
+        _number(watermark),
+        epoch,
+        ", ".join(log.codecs) or "-",
     )
 
 
@@ -110,6 +180,17 @@ def _directory_value(one: DataDirectory) -> dict[str, Any]:
         "clean_shutdown": one.is_shut_down_cleanly,
         "broker_epoch": one.broker_epoch,
         "partitions": [_partition_value(one, partition) for partition in one.partitions],
+        "logs_read": one.logs is not None,
+        "brokers": [_registration_value(node) for node in one.state.brokers],
+        "controllers": [_registration_value(node) for node in one.state.controllers],
+        "features": dict(one.state.features),
+        "topics": one.state.topics,
+        "groups": [
+            {"group": group.name, "type": group.kind, "generation": group.generation, "members": list(group.members)}
+            for group in one.state.groups
+        ],
+        "committed_offsets": [_commit_value(commit) for commit in one.state.commits],
+        "unread_records": one.state.unread,
         "problems": [{"path": problem.path, "message": problem.message} for problem in one.problems],
         "complete": not one.is_cut,
     }
@@ -129,4 +210,42 @@ def _partition_value(one: DataDirectory, partition: Partition) -> dict[str, Any]
         "log_start_offset": one.checkpoint(LOG_STARTS, name),
         "high_watermark": one.checkpoint(HIGH_WATERMARKS, name),
         "recovery_point": one.checkpoint(RECOVERY_POINTS, name),
+        "log": _log_value(log) if (log := (one.logs or {}).get(partition.folder)) is not None else None,
+    }
+
+
+def _log_value(log: PartitionLog) -> dict[str, Any]:
+    return {
+        "batches": log.batches,
+        "records": log.records,
+        "control_records": log.control_records,
+        "start_offset": log.start_offset,
+        "end_offset": log.end_offset,
+        "min_timestamp": log.min_timestamp,
+        "max_timestamp": log.max_timestamp,
+        "codecs": list(log.codecs),
+    }
+
+
+def _registration_value(node: Registration) -> dict[str, Any]:
+    return {
+        "node_id": node.node_id,
+        "epoch": node.epoch,
+        "endpoints": list(node.endpoints),
+        "fenced": node.is_fenced,
+        "rack": node.rack,
+    }
+
+
+def _commit_value(commit: Commit) -> dict[str, Any]:
+    return {
+        "group": commit.group,
+        "topic": commit.topic,
+        "partition": commit.partition,
+        "offset": commit.offset,
+        "leader_epoch": commit.leader_epoch,
+        "metadata": commit.metadata,
+        "commit_timestamp": commit.timestamp,
+        "topic_id": commit.topic_id,
+        "file": commit.file,
     }

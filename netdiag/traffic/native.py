@@ -19,7 +19,7 @@ from netdiag.values import dataclass
 MODULE = "netdiag_native"
 # What this module expects of the engine: raised here and in native/python whenever a call or an answer changes, because
 # a clone keeps its version while its engine grows old.
-_INTERFACE = 1
+_INTERFACE = 2
 _SECONDS = re.compile(r"(\d{1,11})(?:\.(\d{1,9}))?")
 _FRACTION = re.compile(r"(?<=:\d\d)\.(\d{1,9})")
 
@@ -188,6 +188,46 @@ def read(
     except module.CaptureError as refused:
         raise _input_error(refused) from refused
     return Reading(reading)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogFile:
+    """A file of record batches in a broker's data directory.
+
+    `name`: as rows call it. `base_offset`: as the name says, if it does; no offset in the file may be smaller.
+    """
+
+    path: str
+    name: str
+    topic: str | None = None
+    partition: int | None = None
+    base_offset: int | None = None
+
+
+def read_logs(
+    files: Sequence[LogFile],
+    tables: Mapping[str, Sequence[str] | None],
+    *,
+    most_shown: int | None = None,
+    tell: Callable[[int], None] | None = None,
+) -> Iterator[Mapping[str, Sequence[Batch]]]:
+    """The rows of what brokers store, file by file; a file that cannot be read is a row of `log_problems`.
+
+    `tables`: those of LOG_NAMES that are wanted, each with its columns or None for all. `most_shown`: bytes of keys and
+    values that are shown; None for none of them. `tell`: told the bytes read so far. MissingEngine where there is no
+    engine.
+    """
+    reading = _module().read_logs(list(files), dict(tables), most=most_shown)
+    for ready in reading:
+        if tell is not None:
+            tell(reading.passed)
+        if ready:
+            yield ready
+
+
+def make_batch(table: str, rows: Sequence[tuple[object, ...]], columns: Sequence[str]) -> Batch:
+    """Rows (tuples in the order of the table) as the engine gives them; they may not have megabytes of text."""
+    return cast(Batch, _module().make_batch(table, list(rows), list(columns)))
 
 
 class Follower:

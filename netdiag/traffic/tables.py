@@ -65,6 +65,10 @@ PAYLOAD_NAMES = ("records",)
 PARTIAL_NAMES = ("latencies",)
 # What there is before the engine.
 RAW_NAMES = ("packets", "segments")
+# What files of brokers hold.
+LOG_NAMES = ("log_segments", "log_batches", "log_records", "log_problems")
+# What the records of internal topics say.
+STORED_NAMES = ("stored_records", "committed_offsets")
 
 
 _TABLES, _ANSWERS, _CHARTS = "tables.json", "aggregates/aggregates.json", "aggregates/over_time.json"

@@ -76,6 +76,12 @@ TARGETS = (
         "accepts, and both refuse the same; own cases by topic, among them 130 rows of interpolation, 68 merges, 22 of "
         "extends and include, 50 dotenv files, 50 ports",
     ),
+    _module(
+        "storage-truth",
+        "every field of kafka-dump-log --deep-iteration --print-data-log and of its decoders equals the rows of "
+        "`netdiag storage`, for data directories of brokers 3.9.1 and 4.3.1 and for a log of message formats 0 and 1",
+        "tests.bars.storage_truth",
+    ),
     _tests(
         "capture-rate",
         "five runs in turns at rising rates: median loss of the scapy engine at its stated maximum rate is 0, of the "

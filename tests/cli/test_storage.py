@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jsonschema
@@ -10,8 +10,11 @@ import pytest
 
 from netdiag.errors import InputError
 from netdiag.io.files.data_directory import read_data_directory
+from netdiag.kafka import protocol as wire
 from netdiag.kafka.storage import Segment
 from tests.cli.shell import netdiag
+from tests.native.conversations import Written, batch
+from tests.native.log_files import moved, packed
 from tests.render.schemas import strict_schema
 
 SCHEMA = strict_schema("storage.v1.json")
@@ -32,6 +35,23 @@ FILES: Mapping[str, str] = {
     f"__consumer_offsets-0/{FIRST}.log": "x" * 653,
     f"gone-2.{'0a' * 16}-delete/{FIRST}.log": "x",
 }
+SIZE = len(batch([(b"k", b"secret", [])]))
+Stored = tuple[int, Mapping[str, object] | None, int | None, Mapping[str, object]]
+
+
+def _stored(topic: str, *records: Stored) -> bytes:
+    """A batch of records of an internal topic: number of the kind, key, version and fields of the value."""
+    written: list[Written] = []
+    for kind, key, version, fields in records:
+        value = (
+            None if version is None else wire.encode_layout(wire.stored_layout(topic, kind, "value", version), fields)
+        )
+        if key is None:
+            written.append((None, bytes([1, kind, version or 0]) + (value or b""), []))
+        else:
+            head = kind.to_bytes(2) + wire.encode_layout(wire.stored_layout(topic, kind, "key", 0), key)
+            written.append((head, None if version is None else version.to_bytes(2) + (value or b""), []))
+    return batch(written)
 
 
 def _made(folder: Path, files: Mapping[str, str] = FILES) -> Path:
@@ -44,7 +64,7 @@ def _made(folder: Path, files: Mapping[str, str] = FILES) -> Path:
 
 def test_as_text(tmp_path: Path) -> None:
     _made(tmp_path / "data")
-    done = netdiag("storage", "data", cwd=tmp_path)
+    done = netdiag("storage", "--no-logs", "data", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")
     lines = done.stdout.decode().splitlines()
     assert lines[0] == "data: node 1 of cluster MkU3OEVBNTcwNTJENDM2Qg, formatted for KRaft"
@@ -57,7 +77,9 @@ def test_as_text(tmp_path: Path) -> None:
 
 
 def test_as_json(tmp_path: Path) -> None:
-    done = netdiag("storage", "--json", str(_made(tmp_path / "a")), str(_made(tmp_path / "b")), cwd=tmp_path)
+    done = netdiag(
+        "storage", "--json", "--no-logs", str(_made(tmp_path / "a")), str(_made(tmp_path / "b")), cwd=tmp_path
+    )
     document = json.loads(done.stdout)
     jsonschema.validate(document, SCHEMA)
     first, second = document["directories"]
@@ -147,3 +169,116 @@ def test_nothing_is_changed(tmp_path: Path) -> None:
 def test_a_file_in_its_place(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a directory"):
         read_data_directory(str(_made(tmp_path, {"data": ""}) / "data"))
+
+
+LOGS: Mapping[str, bytes] = {
+    "orders-0": batch([(b"k", b"secret", [])]) + moved(packed(batch([(b"k", b"v", [])] * 3), 4), 1),
+    "__consumer_offsets-0": _stored(
+        "__consumer_offsets",
+        (1, {"group": "billing", "topic": "orders", "partition": 0}, 3, {"offset": 2}),
+        (1, {"group": "billing", "topic": "orders", "partition": 0}, 3, {"offset": 3, "metadata": "a\x1b[31m"}),
+        (1, {"group": "gone", "topic": "orders", "partition": 0}, 3, {"offset": 9}),
+        (1, {"group": "gone", "topic": "orders", "partition": 0}, None, {}),
+        (2, {"group": "billing"}, 3, {"protocol_type": "consumer", "generation": 4}),
+    ),
+    "__cluster_metadata-0": _stored(
+        "__cluster_metadata",
+        (0, None, 1, {"broker_id": 1, "broker_epoch": 7, "end_points": ({"name": "A", "host": "h", "port": 1},)}),
+        (17, None, 0, {"broker_id": 1, "broker_epoch": 7, "fenced": 1}),
+        (12, None, 0, {"name": "metadata.version", "feature_level": 21}),
+        (2, None, 0, {"name": "orders"}),
+        (11, None, 0, {"name": "alice", "salt": b"salt", "stored_key": b"key", "server_key": b"key"}),
+    ),
+}
+
+
+def _logs(folder: Path, logs: Mapping[str, bytes] = LOGS) -> Path:
+    for name, data in logs.items():
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / name / f"{FIRST}.log").write_bytes(data)
+    (folder / "meta.properties").write_text("version=1\ncluster.id=abc\nnode.id=1\n")
+    return folder
+
+
+def test_what_logs_hold_as_text(tmp_path: Path) -> None:
+    _logs(tmp_path / "data")
+    done = netdiag("storage", "data", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    text = done.stdout.decode()
+    rows = {words[0]: words[1:] for line in text.splitlines() if (words := line.split())}
+    size = f"{len(LOGS['orders-0']):,}"
+    assert rows["orders-0"] == [size, "1", "2", "4", "0", "4", "-", "-", "none,", "zstd"]
+    assert "broker 1 registered A://h:1, epoch 7, fenced" in text
+    assert "features: metadata.version 21; 1 topic" in text
+    assert "group billing: classic, 0 members in generation 4; committed orders-0 3" in text
+    assert "gone" not in text
+    assert "\x1b" not in text
+
+
+def test_what_logs_hold_as_json(tmp_path: Path) -> None:
+    done = netdiag("storage", "--json", str(_logs(tmp_path)), cwd=tmp_path)
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, SCHEMA)
+    (one,) = document["directories"]
+    assert one["logs_read"]
+    assert one["committed_offsets"][0]["offset"] == 3
+    assert {each["folder"]: each["log"]["end_offset"] for each in one["partitions"]} == {
+        "__cluster_metadata-0": 5,
+        "__consumer_offsets-0": 5,
+        "orders-0": 4,
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--table", "batches", "--topic", "orders", "--columns", "position,records"), ["0,1", f"{SIZE},3"]),
+        (("--table", "records", "--topic", "orders", "--columns", "offset,key"), ["0,", "1,", "2,", "3,"]),
+        (("--table", "records", "--topic", "orders", "--payloads", "--columns", "value"), ["secret", "v", "v", "v"]),
+        (("--table", "segments", "--topic", "orders", "--columns", "topic,batches"), ["orders,2"]),
+        (("--table", "committed_offsets", "--columns", "group,offset"), ["billing,3"]),
+        (
+            ("--table", "stored_records", "--topic", "__consumer_offsets", "--columns", "type"),
+            [*["OffsetCommit"] * 4, "GroupMetadata"],
+        ),
+    ],
+)
+def test_rows(tmp_path: Path, options: Sequence[str], expected: Sequence[str]) -> None:
+    done = netdiag("storage", *options, "--format", "csv", str(_logs(tmp_path)), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode().splitlines()[1:] == expected
+
+
+def test_what_somebody_can_log_in_with_is_hidden(tmp_path: Path) -> None:
+    done = netdiag("storage", "--table", "stored_records", str(_logs(tmp_path)), cwd=tmp_path)
+    value = json.loads(json.loads(done.stdout.splitlines()[4])["value"])
+    assert (value["name"], value["salt"], value["stored_key"], value["server_key"]) == ("alice", *["[hidden]"] * 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--payloads",), b"keys and values are in --table records only"),
+        (("--format", "csv"), b"--format and --columns are about the rows of a table"),
+        (("--table", "batches", "--json"), b"does not go with --json"),
+        (("--table", "batches", "--columns", "x"), b"no column 'x' in log_batches"),
+    ],
+)
+def test_options_that_do_not_go_together(tmp_path: Path, options: Sequence[str], message: bytes) -> None:
+    done = netdiag("storage", *options, str(_logs(tmp_path)), cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert message in done.stderr
+
+
+def test_problems_of_logs(tmp_path: Path) -> None:
+    _logs(tmp_path, {**LOGS, "orders-0": LOGS["orders-0"][:-1]})
+    (tmp_path / "replication-offset-checkpoint").write_text("0\n1\norders 0 4\n")
+    done = netdiag("storage", ".", cwd=tmp_path)
+    assert done.returncode == 1
+    text = " ".join(done.stdout.decode().split())
+    assert f"orders-0/{FIRST}.log: ends with {len(LOGS['orders-0']) - SIZE - 1} bytes of a batch" in text
+    assert "orders-0: the high watermark is 4, and the log ends at 1" in text
+    done = netdiag("storage", "--table", "problems", "--columns", "kind", "--format", "csv", ".", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, b"kind\ntruncated\n")
+    done = netdiag("storage", "--table", "problems", str(_logs(tmp_path)), cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, b"")

@@ -8,7 +8,17 @@ from pathlib import Path
 
 from netdiag.render.rule_pages import escaped
 from netdiag.traffic import tables
-from netdiag.traffic.tables import NAMES, PARTIAL_NAMES, PAYLOAD_NAMES, RAW_NAMES, Kind, Table, table
+from netdiag.traffic.tables import (
+    LOG_NAMES,
+    NAMES,
+    PARTIAL_NAMES,
+    PAYLOAD_NAMES,
+    RAW_NAMES,
+    STORED_NAMES,
+    Kind,
+    Table,
+    table,
+)
 from tests.house.tree import ROOT
 
 PAGE = ROOT / "docs" / "tables.md"
@@ -80,6 +90,12 @@ returns requests, responses, unanswered requests, errors, bytes, the mean latenc
 maximum, within 0.4 %, by any of `api_name`, `client`, `client_id` and `broker`. The number of tasks does not matter.
 """
 
+_LOGS = """`netdiag storage --table TABLE DIR` prints what a broker's data directory holds, with `--format json`, `csv`
+or `arrow`; it leaves out `log_` in the name (`--table batches`). A batch whose checksum does not hold has a row of
+`log_batches` and none of `log_records`; what is no batch has a row of `log_problems` only. With several directories,
+`file` begins with the directory.
+"""
+
 _CHARTS = """`netdiag analyze --report FILE` draws these; they are only on its page. They divide the time of the capture
 into at most 240 intervals of a round length, so they are small for any capture.
 """
@@ -91,6 +107,7 @@ def page() -> str:
     parts += ["## Keys and values\n", _PAYLOADS, *(_table(table(name)) for name in PAYLOAD_NAMES)]
     parts += ["## Partial sums\n", _PARTIALS, *(_table(table(name)) for name in PARTIAL_NAMES)]
     parts += ["## Packets and segments\n", *(_table(table(name)) for name in RAW_NAMES)]
+    parts += ["## Logs\n", _LOGS, *(_table(table(name)) for name in LOG_NAMES + STORED_NAMES)]
     parts += ["## Aggregates\n", *(_table(tables.aggregate(name)) for name in tables.aggregate_names())]
     parts += ["## Charts of a report\n", _CHARTS, *(_table(tables.aggregate(name)) for name in tables.chart_names())]
     return "\n".join(parts)

@@ -13,17 +13,30 @@ import pytest
 from netdiag.traffic import rows
 from netdiag.traffic.arrow import record_batch, schema_of
 from netdiag.traffic.rows import LossRow
-from netdiag.traffic.tables import NAMES, PARTIAL_NAMES, PAYLOAD_NAMES, RAW_NAMES, Column, Kind, Table, table
+from netdiag.traffic.tables import (
+    LOG_NAMES,
+    NAMES,
+    PARTIAL_NAMES,
+    PAYLOAD_NAMES,
+    RAW_NAMES,
+    STORED_NAMES,
+    Column,
+    Kind,
+    Table,
+    table,
+)
 from tests.native.reading import row_class
 
+ALL = NAMES + PAYLOAD_NAMES + RAW_NAMES + PARTIAL_NAMES + LOG_NAMES + STORED_NAMES
 
-@pytest.mark.parametrize("name", NAMES + PAYLOAD_NAMES + RAW_NAMES + PARTIAL_NAMES)
+
+@pytest.mark.parametrize("name", ALL)
 def test_every_column_says_what_it_holds(name: str) -> None:
     assert table(name).doc
     assert all(column.doc for column in table(name).columns)
 
 
-@pytest.mark.parametrize("name", NAMES + PAYLOAD_NAMES + RAW_NAMES + PARTIAL_NAMES)
+@pytest.mark.parametrize("name", ALL)
 def test_no_column_is_there_twice(name: str) -> None:
     assert len(set(table(name).names)) == len(table(name).names)
 

@@ -8,13 +8,14 @@ mod batch;
 mod capsules;
 mod failure;
 mod following;
+mod logs;
 mod reading;
 mod shapes;
 
 use pyo3::prelude::*;
 
 /// What `netdiag/traffic/native.py` expects: raise both whenever a call or an answer changes.
-const INTERFACE: u32 = 1;
+const INTERFACE: u32 = 2;
 
 /// Captures in, record batches of Kafka's messages out.
 #[pymodule]
@@ -28,6 +29,8 @@ mod netdiag_native {
     use crate::failure::CaptureError;
     #[pymodule_export]
     use crate::following::{Follower, Latest, StateError, first_time};
+    #[pymodule_export]
+    use crate::logs::{LogReading, read_logs};
     #[pymodule_export]
     use crate::reading::{Reading, begins_as_capture, check, is_capture, is_compressed, read};
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! From the bytes of packet captures to rows about the Kafka messages in them.
+//! From the bytes of packet captures to rows about the Kafka messages in them, and from logs to rows about their records.
 //!
 //! The stages, each a module that can be tried alone; every stage hands plain values to the next:
 //!
@@ -13,6 +13,7 @@
 //! | [`folds`] | rows → partial sums of those that are alike |
 //! | [`rows`] | rows → Arrow, CSV and JSON |
 //! | [`engine`] | packets → rows, all of these one behind the other |
+//! | [`storage`] | files of a broker's data directory → rows about the batches and records in them |
 //!
 //! Nothing here knows Python, opens a socket or writes a file. Foreign bytes never panic: every length, count and depth
 //! is checked against what is left before anything is allocated.
@@ -32,4 +33,5 @@ pub mod packet;
 mod queue;
 pub mod rows;
 pub mod state;
+pub mod storage;
 pub mod tcp;

@@ -24,10 +24,18 @@ pub enum Table {
     /// What there is before any connection is known; filled only where no other table is asked for.
     Packets,
     Segments,
+    /// What [`crate::storage`] fills, and no capture does.
+    LogSegments,
+    LogBatches,
+    LogRecords,
+    LogProblems,
+    /// What is made of records by those who know their layouts.
+    StoredRecords,
+    CommittedOffsets,
 }
 
 impl Table {
-    pub const ALL: [Table; 12] = [
+    pub const ALL: [Table; 18] = [
         Table::Exchanges,
         Table::Partitions,
         Table::Batches,
@@ -40,6 +48,12 @@ impl Table {
         Table::Records,
         Table::Packets,
         Table::Segments,
+        Table::LogSegments,
+        Table::LogBatches,
+        Table::LogRecords,
+        Table::LogProblems,
+        Table::StoredRecords,
+        Table::CommittedOffsets,
     ];
 
     /// As `tables.json` and the option `--table` call it.
@@ -57,6 +71,12 @@ impl Table {
             Table::Records => "records",
             Table::Packets => "packets",
             Table::Segments => "segments",
+            Table::LogSegments => "log_segments",
+            Table::LogBatches => "log_batches",
+            Table::LogRecords => "log_records",
+            Table::LogProblems => "log_problems",
+            Table::StoredRecords => "stored_records",
+            Table::CommittedOffsets => "committed_offsets",
         }
     }
 
@@ -68,22 +88,22 @@ impl Table {
 
 /// A set of tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Wanted(u16);
+pub struct Wanted(u32);
 
 impl Wanted {
     /// These tables.
     pub fn of(tables: &[Table]) -> Wanted {
-        Wanted(tables.iter().fold(0, |bits, table| bits | 1 << *table as u16))
+        Wanted(tables.iter().fold(0, |bits, table| bits | 1 << *table as u32))
     }
 
     /// All that connections tell, but records.
     pub fn all_but_records() -> Wanted {
-        Wanted((1 << Table::Records as u16) - 1)
+        Wanted((1 << Table::Records as u32) - 1)
     }
 
     /// Whether a table is among them.
     pub fn has(self, table: Table) -> bool {
-        self.0 & (1 << table as u16) != 0
+        self.0 & (1 << table as u32) != 0
     }
 }
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 from netdiag.errors import InputError
 from netdiag.io.files import read_inside
 from netdiag.kafka.storage import (
+    BOOTSTRAP,
     CLEAN_SHUTDOWN,
     LEADER_EPOCHS,
     META_PROPERTIES,
@@ -28,6 +29,7 @@ from netdiag.kafka.storage import (
     broker_epoch,
     leader_epochs,
     meta_properties,
+    metadata_snapshot,
     offset_checkpoint,
     partition_name,
     segment_file,
@@ -89,11 +91,13 @@ class _Reading:
             partitions=partitions,
             problems=tuple(self.problems),
             is_cut=self.is_cut,
+            has_bootstrap=BOOTSTRAP in names,
         )
 
     def _partition(self, folder: str, name: PartitionName) -> Partition:
         sizes: dict[int, int] = {}
         others: list[str] = []
+        snapshots: list[str] = []
         try:
             names = self._names(folder)
         except OSError as error:
@@ -102,7 +106,9 @@ class _Reading:
         for each in names:
             file = segment_file(each)
             if file is None:
-                others.append(each)
+                (others if metadata_snapshot(each) is None else snapshots).append(each)
+            elif file.kind == "snapshot" and not file.marked:
+                snapshots.append(each)
             elif file.kind == "log" and not file.marked:
                 with suppress(OSError):
                     sizes[file.offset] = os.lstat(os.path.join(self.path, folder, each)).st_size
@@ -114,6 +120,7 @@ class _Reading:
             leader_epochs=(self._parsed(f"{folder}/{LEADER_EPOCHS}", leader_epochs) or ())
             if LEADER_EPOCHS in others
             else (),
+            snapshots=tuple(sorted(snapshots)),
         )
 
     def _names(self, folder: str) -> frozenset[str]:

@@ -59,6 +59,9 @@ from netdiag.kafka.protocol.table import (
     release_versions,
     releases,
     stable_versions,
+    stored_layout,
+    stored_name,
+    stored_topics,
 )
 from netdiag.values import dataclass
 
@@ -252,7 +255,11 @@ class _Reader:
         outer = self.end, self.declared_end
         stop = self.position + size
         self.end, self.declared_end = min(self.end, stop), stop
-        value = self.read_field(field)
+        if field.layout is not None and field.nullable and not field.array:
+            # Behind a tag, null is 0 and a struct follows 1; elsewhere they are -1 and 1.
+            value: object = self.read_struct(field.layout) if self.read_varint() else None
+        else:
+            value = self.read_field(field)
         if self.position != stop:
             raise DecodeError(f"{stop - self.position} bytes too many in a tagged field", self.position)
         self.end, self.declared_end = outer
@@ -383,7 +390,10 @@ def _write_tags(out: bytearray, shape: Layout, value: Mapping[str, Any]) -> None
         content = value.get(field.name, field.default)
         if content != field.default:
             body = bytearray()
-            _write_named(body, field, content)
+            if content is None and field.layout is not None and not field.array:
+                body += b"\0"  # as it is read
+            else:
+                _write_named(body, field, content)
             tagged[tag] = bytes(body)
     for tag, raw in value.get(UNKNOWN_TAGS, ()):
         if tag in shape.tagged or tag in tagged:
@@ -651,4 +661,7 @@ __all__ = [
     "release_versions",
     "releases",
     "stable_versions",
+    "stored_layout",
+    "stored_name",
+    "stored_topics",
 ]

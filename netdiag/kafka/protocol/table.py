@@ -128,6 +128,26 @@ def data_layout(name: str, version: int) -> Layout:
     return _resolve(message, version, name)
 
 
+def stored_topics() -> tuple[str, ...]:
+    """The internal topics whose records `stored_layout` knows."""
+    return tuple(_stored())
+
+
+def stored_name(topic: str, kind: int) -> str:
+    """The name of a kind of record in an internal topic; a number that the table does not know as `RECORD(n)`."""
+    entry = _stored().get(topic, {}).get(str(kind))
+    return f"RECORD({kind})" if entry is None else str(entry["name"])
+
+
+@cache
+def stored_layout(topic: str, kind: int, part: str, version: int) -> Layout:
+    """The layout of the "key" or the "value" of a record in an internal topic."""
+    entry = _stored().get(topic, {}).get(str(kind), {}).get(part)
+    if entry is None:
+        raise UnknownMessage(f"no {part} of record {kind} in {topic}")
+    return _resolve(entry, version, stored_name(topic, kind))
+
+
 def header_version(api_key: int, api_version: int, direction: Direction) -> int:
     """The version of the header before a message body.
 
@@ -147,6 +167,13 @@ def _table() -> dict[str, Any]:
     text = files("netdiag.kafka.protocol").joinpath("messages.json").read_text(encoding="utf-8")
     table: dict[str, Any] = json.loads(text)
     return table
+
+
+@cache
+def _stored() -> dict[str, dict[str, Any]]:
+    text = files("netdiag.kafka.protocol").joinpath("stored_records.json").read_text(encoding="utf-8")
+    topics: dict[str, dict[str, Any]] = json.loads(text)["topics"]
+    return topics
 
 
 @cache

@@ -3,13 +3,10 @@
 //! They are made when a message is complete, so that no bytes are held; how many rows are held until they are drained is
 //! bounded for all threads together, and so is what batches unpack to.
 
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use foldhash::HashSet;
 
 use super::pairing::Header;
@@ -17,6 +14,7 @@ use super::row::{RecordRow, RowSink, Strings};
 use super::topics::Topics;
 use crate::facts::{Decoded, Piece};
 use crate::kafka::payloads::{Record, Unread, codec_name, records_of};
+use crate::kafka::shown::{Shown, show_headers};
 use crate::kafka::unpacking;
 
 /// So many bytes of a key, of a value, of the name and of the value of a header are shown.
@@ -162,16 +160,9 @@ impl Payloads {
         record: &Record<'_>,
         rows: &mut impl RowSink,
     ) {
+        let shown = |bytes| Shown::of(bytes, MOST_SHOWN);
         let (key, value) = (record.key.map(shown), record.value.map(shown));
-        self.texts.clear();
-        for (name, value) in &record.headers {
-            let name = shown(name);
-            match value.map(shown) {
-                None => self.texts.push(&name.text),
-                Some(value) if value.is_base64 => self.texts.push_all(&[&name.text, "=base64:", &value.text]),
-                Some(value) => self.texts.push_all(&[&name.text, "=", &value.text]),
-            }
-        }
+        show_headers(&record.headers, MOST_SHOWN, &mut self.texts);
         let size = |bytes: &[u8]| i64::try_from(bytes.len()).unwrap_or(i64::MAX);
         rows.record(&RecordRow {
             time: carrier.time,
@@ -198,79 +189,10 @@ impl Payloads {
     }
 }
 
-/// The beginning of some bytes, and how it is written.
-struct Shown<'a> {
-    text: Cow<'a, str>,
-    is_base64: bool,
-}
-
-impl Shown<'_> {
-    fn encoding(&self) -> &'static str {
-        if self.is_base64 { "base64" } else { "text" }
-    }
-}
-
-/// UTF-8 without control characters as it is, anything else as base64.
-fn shown(bytes: &[u8]) -> Shown<'_> {
-    let head = bytes.get(..MOST_SHOWN).unwrap_or(bytes);
-    let text = match std::str::from_utf8(head) {
-        Ok(text) => Some(text),
-        // A character may have been cut.
-        Err(error) if error.error_len().is_none() && head.len() < bytes.len() => {
-            std::str::from_utf8(&head[..error.valid_up_to()]).ok()
-        }
-        Err(_) => None,
-    };
-    match text.filter(|text| !text.contains(is_control)) {
-        Some(text) => Shown {
-            text: Cow::Borrowed(text),
-            is_base64: false,
-        },
-        None => Shown {
-            text: Cow::Owned(STANDARD.encode(head)),
-            is_base64: true,
-        },
-    }
-}
-
-/// Those that a terminal may do something with; tabs and ends of lines are text.
-fn is_control(character: char) -> bool {
-    character.is_control() && !matches!(character, '\t' | '\n' | '\r')
-}
-
 /// The bytes of a row.
 fn weight(record: &Record<'_>) -> u64 {
     let headers = record.headers.iter().flat_map(|(name, value)| [Some(*name), *value]);
     let parts = [record.key, record.value].into_iter().chain(headers);
     let text: u64 = parts.flatten().map(|part| part.len().min(MOST_SHOWN) as u64).sum();
     ROW + text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn texts(bytes: &[u8]) -> (String, &'static str) {
-        let shown = shown(bytes);
-        (shown.text.to_string(), shown.encoding())
-    }
-
-    #[test]
-    fn what_is_text_is_shown_as_it_is() {
-        assert_eq!(texts(b""), (String::new(), "text"));
-        assert_eq!(texts("ä\t語\n".as_bytes()), ("ä\t語\n".into(), "text"));
-        for bytes in [&b"\x1b[31m"[..], b"\0", b"\xff", "\u{85}".as_bytes(), b"a\x7f"] {
-            assert_eq!(texts(bytes).1, "base64", "{bytes:?}");
-        }
-        assert_eq!(texts(b"\xff\x00").0, "/wA=");
-    }
-
-    #[test]
-    fn a_character_may_be_cut_where_the_text_is() {
-        let long = "ä".repeat(3000);
-        assert_eq!(texts(&long.as_bytes()[..5001]), ("ä".repeat(2048), "text"));
-        let odd = format!("x{long}");
-        assert_eq!(texts(odd.as_bytes()), (format!("x{}", "ä".repeat(2047)), "text"));
-        assert_eq!(texts(&odd.as_bytes()[..4]).1, "base64", "nothing more is to come");
-    }
 }

@@ -3,6 +3,8 @@
 //! The fields stand in the order of the columns in `netdiag/traffic/tables.json`, which says what each means. All
 //! times are nanoseconds since 1970 UTC.
 
+use crate::storage::{CommittedOffsetRow, LogBatchRow, LogProblemRow, LogRecordRow, LogSegmentRow, StoredRecordRow};
+
 /// Some texts of one cell, one behind the other.
 ///
 /// They are equal where the texts are, so that a builder can take `text` as a whole and shift `ends`.
@@ -380,6 +382,14 @@ pub trait RowSink {
     fn record(&mut self, row: &RecordRow<'_>);
     fn packet(&mut self, row: &PacketRow<'_>);
     fn segment(&mut self, row: &SegmentRow<'_>);
+
+    // Nobody but `storage` has these.
+    fn log_segment(&mut self, _row: &LogSegmentRow<'_>) {}
+    fn log_batch(&mut self, _row: &LogBatchRow<'_>) {}
+    fn log_record(&mut self, _row: &LogRecordRow<'_>) {}
+    fn log_problem(&mut self, _row: &LogProblemRow<'_>) {}
+    fn stored_record(&mut self, _row: &StoredRecordRow<'_>) {}
+    fn committed_offset(&mut self, _row: &CommittedOffsetRow<'_>) {}
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ pub mod payloads;
 mod program;
 pub mod records;
 mod roles;
+pub(crate) mod shown;
 mod table;
 pub mod unpacking;
 mod walker;

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use smallvec::SmallVec;
 
-use super::records::BATCH_HEADER;
+use super::records::{BATCH_HEADER, BatchHeader, CODEC, CONTROL, LOG_APPEND_TIME};
 use super::unpacking::{Refused, unpack};
 
 /// The names of the codecs, by their number.
@@ -136,14 +136,11 @@ fn batch(
     let Some((header, payload)) = batch.split_first_chunk::<BATCH_HEADER>() else {
         return take(Err(Unread::undecoded(bytes, UNREADABLE)));
     };
-    let mut reader = Reader { rest: header };
-    let Some(head) = BatchHeader::read(&mut reader) else {
-        return ControlFlow::Continue(());
-    };
-    if head.flags & 32 != 0 {
+    let head = BatchHeader::of(header);
+    if head.flags & CONTROL != 0 {
         return ControlFlow::Continue(());
     }
-    let codec = (head.flags & 7) as u8;
+    let codec = (head.flags & CODEC) as u8;
     let unpacked;
     let mut reader = Reader { rest: payload };
     if codec != 0 {
@@ -168,74 +165,34 @@ fn batch(
         reader.rest = &unpacked;
     }
     for _ in 0..head.count {
-        let Some((later, mut record)) = reader.record() else {
+        let Some(record) = reader.record(&head) else {
             return take(Err(Unread::undecoded(bytes, UNREADABLE)));
         };
-        record.offset = head.base_offset.checked_add(i64::from(record.offset_delta));
-        let timestamp = if head.flags & 8 != 0 {
-            Some(head.latest)
-        } else {
-            head.first.checked_add(later)
-        };
-        record.timestamp = timestamp.filter(|timestamp| *timestamp >= 0);
-        record.codec = codec;
-        record.producer_id = Some(head.producer_id);
         take(Ok(record))?;
     }
     ControlFlow::Continue(())
 }
 
-/// What of the header of a batch belongs to its records.
-struct BatchHeader {
-    base_offset: i64,
-    flags: i16,
-    first: i64,
-    latest: i64,
-    producer_id: i64,
-    count: i32,
-}
-
-impl BatchHeader {
-    fn read(reader: &mut Reader<'_>) -> Option<BatchHeader> {
-        let base_offset = i64::from_be_bytes(reader.chunk()?);
-        reader.take(13)?;
-        let flags = i16::from_be_bytes(reader.chunk()?);
-        reader.take(4)?;
-        let first = i64::from_be_bytes(reader.chunk()?);
-        let latest = i64::from_be_bytes(reader.chunk()?);
-        let producer_id = i64::from_be_bytes(reader.chunk()?);
-        reader.take(6)?;
-        let count = i32::from_be_bytes(reader.chunk()?);
-        Some(BatchHeader {
-            base_offset,
-            flags,
-            first,
-            latest,
-            producer_id,
-            count,
-        })
-    }
-}
-
-struct Reader<'a> {
-    rest: &'a [u8],
+/// Takes apart what is left of some bytes.
+pub(crate) struct Reader<'a> {
+    pub rest: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
-    fn chunk<const SIZE: usize>(&mut self) -> Option<[u8; SIZE]> {
+    pub(crate) fn chunk<const SIZE: usize>(&mut self) -> Option<[u8; SIZE]> {
         let (bytes, rest) = self.rest.split_first_chunk()?;
         self.rest = rest;
         Some(*bytes)
     }
 
-    fn take(&mut self, size: usize) -> Option<&'a [u8]> {
+    pub(crate) fn take(&mut self, size: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.rest.split_at_checked(size)?;
         self.rest = rest;
         Some(taken)
     }
 
     /// Bytes of a length that is known; -1 is null, and all below is damage.
-    fn sized(&mut self, length: i32) -> Option<Option<&'a [u8]>> {
+    pub(crate) fn sized(&mut self, length: i32) -> Option<Option<&'a [u8]>> {
         if length == -1 {
             Some(None)
         } else {
@@ -243,8 +200,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A record, with how much later than the first one it is.
-    fn record(&mut self) -> Option<(i64, Record<'a>)> {
+    /// The next record of a batch.
+    pub(crate) fn record(&mut self, batch: &BatchHeader) -> Option<Record<'a>> {
         let length = usize::try_from(self.varint()?).ok()?;
         let mut inside = Reader {
             rest: self.take(length)?,
@@ -267,36 +224,49 @@ impl<'a> Reader<'a> {
             let length = inside.varint()?;
             headers.push((name, inside.sized(length)?));
         }
-        Some((
-            later,
-            Record {
-                offset_delta,
-                key,
-                value,
-                headers,
-                ..Record::default()
-            },
-        ))
+        let timestamp = if batch.flags & LOG_APPEND_TIME != 0 {
+            Some(batch.max_timestamp)
+        } else {
+            batch.first_timestamp.checked_add(later)
+        };
+        Some(Record {
+            offset: batch.base_offset.checked_add(i64::from(offset_delta)),
+            offset_delta,
+            timestamp: timestamp.filter(|timestamp| *timestamp >= 0),
+            key,
+            value,
+            headers,
+            codec: (batch.flags & CODEC) as u8,
+            producer_id: Some(batch.producer_id),
+        })
     }
 
     /// A number of 32 bits in zigzag.
+    #[inline]
     fn varint(&mut self) -> Option<i32> {
         let value = u32::try_from(self.unsigned(5)?).ok()?;
         Some((value >> 1) as i32 ^ -((value & 1) as i32))
     }
 
     /// A number of 64 bits in zigzag.
+    #[inline]
     fn varlong(&mut self) -> Option<i64> {
-        let value = u64::try_from(self.unsigned(10)?).ok()?;
+        let value = self.unsigned(10)?;
         Some((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    fn unsigned(&mut self, most: usize) -> Option<u128> {
+    #[inline]
+    fn unsigned(&mut self, most: u32) -> Option<u64> {
         let mut value = 0;
         for place in 0..most {
             let (&byte, rest) = self.rest.split_first()?;
             self.rest = rest;
-            value |= u128::from(byte & 0x7F) << (7 * place);
+            let bits = u64::from(byte & 0x7F);
+            // The tenth byte has room for one bit.
+            if place == 9 && bits > 1 {
+                return None;
+            }
+            value |= bits << (7 * place);
             if byte < 0x80 {
                 return Some(value);
             }

@@ -26,10 +26,12 @@ const BEFORE_LENGTH: u64 = 12;
 const LEAST_BATCH: i32 = 49;
 const NO_TIMESTAMP: i64 = -1;
 
-const CODEC: i16 = 7;
-const LOG_APPEND_TIME: i16 = 8;
-const TRANSACTIONAL: i16 = 16;
-const CONTROL: i16 = 32;
+pub(crate) const CODEC: i16 = 7;
+pub(crate) const LOG_APPEND_TIME: i16 = 8;
+pub(crate) const TRANSACTIONAL: i16 = 16;
+pub(crate) const CONTROL: i16 = 32;
+/// The timestamp of the first record is the time from which on the cleaner may drop tombstones and marks.
+pub(crate) const DELETE_HORIZON: i16 = 64;
 
 /// What is known of all batches together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,29 +116,34 @@ pub fn summarise(
     }
 }
 
-/// What of the header of a batch is looked at.
-struct BatchHeader {
-    base_offset: i64,
-    length: i32,
-    flags: i16,
-    last_offset_delta: i32,
-    first_timestamp: i64,
-    max_timestamp: i64,
-    producer_id: i64,
-    producer_epoch: i16,
-    base_sequence: i32,
-    count: i32,
+/// The header of a batch of magic 2.
+pub(crate) struct BatchHeader {
+    pub base_offset: i64,
+    pub length: i32,
+    pub leader_epoch: i32,
+    /// CRC-32C of what follows.
+    pub checksum: u32,
+    pub flags: i16,
+    pub last_offset_delta: i32,
+    pub first_timestamp: i64,
+    pub max_timestamp: i64,
+    pub producer_id: i64,
+    pub producer_epoch: i16,
+    pub base_sequence: i32,
+    pub count: i32,
 }
 
 impl BatchHeader {
     #[inline]
-    fn of(header: &[u8; BATCH_HEADER]) -> BatchHeader {
+    pub(crate) fn of(header: &[u8; BATCH_HEADER]) -> BatchHeader {
         fn part<const SIZE: usize>(header: &[u8; BATCH_HEADER], at: usize) -> [u8; SIZE] {
             std::array::from_fn(|index| header[at + index])
         }
         BatchHeader {
             base_offset: i64::from_be_bytes(part(header, 0)),
             length: i32::from_be_bytes(part(header, 8)),
+            leader_epoch: i32::from_be_bytes(part(header, 12)),
+            checksum: u32::from_be_bytes(part(header, 17)),
             flags: i16::from_be_bytes(part(header, 21)),
             last_offset_delta: i32::from_be_bytes(part(header, 23)),
             first_timestamp: i64::from_be_bytes(part(header, 27)),

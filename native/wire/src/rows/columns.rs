@@ -12,6 +12,7 @@ use super::packed::{Filling, Packed, Packer, Unpacking};
 use super::{MOST_ROWS, MUCH_TEXT};
 use crate::exchange::row::*;
 use crate::options::Table;
+use crate::storage::{CommittedOffsetRow, LogBatchRow, LogProblemRow, LogRecordRow, LogSegmentRow, StoredRecordRow};
 
 /// The type of a column. A time is a whole number of nanoseconds since 1970 UTC in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -296,6 +297,8 @@ macro_rules! table {
                 }
 
                 fn finish(&mut self, place: usize, unit: Unit) -> ArrayRef {
+                    // Not every table has times.
+                    let _ = unit;
                     match place {
                         $($place => finished!($kind, self.$field, unit),)*
                         _ => unreachable!("places are those of columns"),
@@ -518,6 +521,12 @@ rows! {
     Records records record RecordRow
     Packets packets packet PacketRow
     Segments segments segment SegmentRow
+    LogSegments log_segments log_segment LogSegmentRow
+    LogBatches log_batches log_batch LogBatchRow
+    LogRecords log_records log_record LogRecordRow
+    LogProblems log_problems log_problem LogProblemRow
+    StoredRecords stored_records stored_record StoredRecordRow
+    CommittedOffsets committed_offsets committed_offset CommittedOffsetRow
 }
 
 #[cfg(test)]
