@@ -306,7 +306,7 @@ class FollowOptions:
     """Which folder to follow, and into which the tables go.
 
     `checkpoint` keeps the state (in `out` where it is not named), `every` is seconds between two looks, `once` takes
-    what is there and stops, `lateness` is seconds by which a file may come late.
+    what is there and stops, `lateness` is seconds by which a file may come late, `only` as `AnalyzeOptions` has it.
     """
 
     query: CaptureQuery
@@ -319,6 +319,7 @@ class FollowOptions:
     partitions: int | None = None
     topics: frozenset[str] = frozenset()
     charts: bool = False
+    only: frozenset[str] = frozenset()
 
 
 def follow(options: FollowOptions, batch_done: "Callable[[Done], None]", listener: Listener = SILENT) -> Analysis:
@@ -355,7 +356,9 @@ def follow(options: FollowOptions, batch_done: "Callable[[Done], None]", listene
             follow_folder(
                 spark, Following(store=store, every=every, once=options.once, topics=options.topics), batch_done
             )
-            return analysed(taken(spark, store), Wanted(topics=options.topics, charts=options.charts))
+            return analysed(
+                taken(spark, store), Wanted(topics=options.topics, charts=options.charts, only=options.only)
+            )
 
 
 def _require_admission_control() -> None:

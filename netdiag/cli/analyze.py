@@ -26,7 +26,7 @@ from netdiag.cli.console import Console, say, write_text
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.errors import InputError, UsageError
 from netdiag.findings import Severity
-from netdiag.render.analysis.tables import TOP, analysis_json, analysis_text
+from netdiag.render.analysis.tables import SHOWN, TOP, analysis_json, analysis_text
 from netdiag.render.findings.finding_text import place_text
 from netdiag.traffic.analysis import Analysis
 
@@ -120,6 +120,8 @@ def analyze(
         listener=console,
     )
     topics = frozenset(topic or ())
+    is_json = form is AnalysisFormat.JSON
+    answers = frozenset() if is_json or (out is not None and not follow) else SHOWN
     if follow:
         from netdiag.app.analyze import FollowOptions
         from netdiag.app.analyze import follow as follow_folder
@@ -135,6 +137,7 @@ def analyze(
             partitions=partitions,
             topics=topics,
             charts=report is not None,
+            only=answers,
         )
         analysis = follow_folder(folder, _BatchLines(console, form).show, console)
     else:
@@ -146,11 +149,11 @@ def analyze(
             out=out,
             force=force,
             charts=report is not None,
+            only=answers,
         )
         analysis = analyze_captures(options, console)
     if report is not None:
         write_report(report, analysis)
-    is_json = form is AnalysisFormat.JSON
     write_text(analysis_json(analysis) if is_json else analysis_text(analysis, console.screen, top=top))
     return _status(analysis, fail_on)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from netdiag.findings import Finding, Related, Severity, WireLocation
 from netdiag.kafka.protocol.table import api_name
-from netdiag.traffic.facts import Sighting
+from netdiag.traffic.facts import RequestCounts, Sighting, WireView
 
 _SHOWN = 3
 
@@ -31,6 +31,14 @@ def finding(
         service=seen.client_id or seen.client_host or None,
         listener=seen.broker or None,
     )
+
+
+def requests_by_client(view: WireView) -> dict[tuple[str, str | None], list[RequestCounts]]:
+    """The requests of each client, which is its address and its client.id."""
+    found: dict[tuple[str, str | None], list[RequestCounts]] = {}
+    for each in view.request_counts:
+        found.setdefault((each.client_host, each.client_id), []).append(each)
+    return found
 
 
 def place(seen: Sighting) -> WireLocation:

@@ -56,6 +56,7 @@ def test_text_json_and_tables_of_one_capture(path: str, tmp_path: Path) -> None:
     assert done.exit_code in (0, 1), done.output
     document: dict[str, Any] = json.loads(done.stdout)
     assert (document["packets"], document["files"]) == (48, [path])
+    assert sorted(document["answers"]) == sorted(aggregate_names())
     assert sum(row["exchanges"] for row in document["answers"]["coverage"]["rows"]) == 12
     assert sorted(entry.name for entry in out.iterdir()) == sorted((*NAMES, "answers"))
     assert sorted(entry.name for entry in (out / "answers").iterdir()) == sorted(aggregate_names())

@@ -1,7 +1,8 @@
 """An analysis: the engine once, then every question to its tables; charts for a report, facts for wire rules."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,12 @@ from netdiag.io.spark.extraction import Extract, written
 from netdiag.io.spark.folding import folded_tables, names_told
 from netdiag.io.spark.small_tables import (
     AT_ONCE,
-    frame_of,
-    may_relay,
     one_task_each,
     plain_rows,
-    small_table,
     small_tables,
 )
 from netdiag.rules.wire import check_wire
-from netdiag.traffic.aggregates.connections import with_relays, without_relays
+from netdiag.traffic.aggregates.connections import without_relays
 from netdiag.traffic.aggregates.over_time import moments
 from netdiag.traffic.aggregates.questions import CHARTS, QUESTIONS, answered, drawn, ordered
 from netdiag.traffic.aggregates.topics import topic_names, with_named_topics, with_topic_names
@@ -34,6 +32,8 @@ from netdiag.traffic.facts import WireView
 from netdiag.traffic.folds import ALL as FOLDS
 from netdiag.traffic.folds import Selection
 from netdiag.traffic.insights import ALL, Insight, Tables
+from netdiag.traffic.relays import COLUMNS as RELAY_COLUMNS
+from netdiag.traffic.relays import relays_among
 from netdiag.traffic.tables import NAMES, TOGETHER, aggregate
 from netdiag.values import dataclass
 
@@ -60,21 +60,34 @@ class Wanted:
     charts: bool = False
     only: frozenset[str] = frozenset()
 
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The names of the answers."""
+        return tuple(name for name in QUESTIONS if not self.only or name in self.only)
+
 
 def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lambda text: None) -> Analysis:
     """Everything there is to say."""
     if extract.folder is not None:
         return _of_folds(extract, extract.folder, wanted, tell)
-    relays = relays_of(extract.tables, extract.rows) if extract.may_relay else {}
-    single = _without(extract.tables, relays)
-    names = names_of(single, extract.rows) if extract.may_name else {}
-    return _asked(replace(extract, tables=of_topics(_named(single, names), wanted.topics)), wanted, tell)
+    with said_once(extract, wanted.topics) as tables:
+        return _asked(replace(extract, tables=tables), wanted, tell)
+
+
+@contextmanager
+def said_once(extract: Extract, topics: frozenset[str]) -> Iterator[dict[str, DataFrame]]:
+    """The whole tables without relays, with names, of these topics; questions to few rows are one task each."""
+    spark = extract.tables["connections"].sparkSession
+    with one_task_each(spark, sum(extract.rows.values())) if extract.is_in_memory else nullcontext():
+        tables = once(extract.tables, extract.rows) if extract.may_relay else extract.tables
+        named = resolved(tables, extract.rows) if extract.may_name else tables
+        yield of_topics(named, topics)
 
 
 def _of_folds(extract: Extract, folder: str, wanted: Wanted, tell: Callable[[str], None]) -> Analysis:
     tell("summing up")
     spark = SparkSession.active()
-    relays = _relays(spark, folder, extract.rows["connections"])
+    relays = relays_among(pq.read_table(Path(folder, "connections"), columns=list(RELAY_COLUMNS)))
     selection = Selection(relays=frozenset(relays))
     if relays and extract.refold is not None:
         extract.refold(selection)
@@ -82,22 +95,13 @@ def _of_folds(extract: Extract, folder: str, wanted: Wanted, tell: Callable[[str
     if selection.has_namesakes and extract.refold is not None:
         extract.refold(selection)
     tables = _tables(spark, folder, extract.rows, selection, relays)
-    with folded_tables(spark, folder, selection) as (folds, rows):
+    wants = (*(each.folds for each in ALL.values()), *(QUESTIONS[name].folds for name in wanted.questions))
+    folded = {fold for folds in wants for fold in folds.values()}
+    with folded_tables(spark, folder, selection, folded) as (folds, rows):
         known = {**extract.rows, **rows}
         every = sum(rows.values()) + sum(extract.rows[name] for name in tables)
         with one_task_each(spark, every):
             return _asked(replace(extract, tables={**tables, **folds}, rows=known), wanted, tell)
-
-
-def _relays(spark: SparkSession, folder: str, rows: int) -> dict[int, int]:
-    """As `relays_of`; few connections need no file."""
-    connections = small_table(folder, "connections", rows)
-    if connections is None:
-        return relays_of(written(spark, folder, ("connections",)))
-    if not may_relay(connections):
-        return {}
-    with one_task_each(spark, connections.num_rows):
-        return relays_of({"connections": frame_of(spark, connections)})
 
 
 def _tables(
@@ -121,9 +125,10 @@ def _asked(extract: Extract, wanted: Wanted, tell: Callable[[str], None]) -> Ana
         counted = pool.submit(own(tables["connections"].groupBy("protocol").count().collect))
         insights = ask_all(tables, extract.rows, lambda ask: pool.submit(own(ask)))
         asked = {
-            name: pool.submit(own(_answer), name, shown, wanted.out, any_rows=question.may_have_rows(extract.rows))
-            for name, question in QUESTIONS.items()
-            if not wanted.only or name in wanted.only
+            name: pool.submit(
+                own(_answer), name, shown, wanted.out, any_rows=QUESTIONS[name].may_have_rows(extract.rows)
+            )
+            for name in wanted.questions
         }
         answers = {}
         for number, (name, future) in enumerate(asked.items(), 1):
@@ -183,9 +188,7 @@ def relays_of(tables: Tables, rows: Mapping[str, int] | None = None) -> dict[int
     """The connections on which everything was said a second time, and where it was said first."""
     if rows is not None and rows["connections"] < 2:
         return {}
-    marked = with_relays(tables["connections"])
-    found = marked.where(F.col("relay_of").isNotNull()).select("connection", "relay_of").collect()
-    return {row["connection"]: row["relay_of"] for row in found}
+    return relays_among(tables["connections"].select(*RELAY_COLUMNS).toArrow())
 
 
 def _without(tables: Tables, found: Mapping[int, int]) -> dict[str, DataFrame]:

@@ -26,11 +26,12 @@ from netdiag.errors import NetdiagError
 from netdiag.io.spark.hadoop_files import located
 from netdiag.io.spark.reading import Progress, Reading, read_batches
 from netdiag.io.spark.session import translated_errors
-from netdiag.io.spark.small_tables import frame_of, may_name, may_relay
+from netdiag.io.spark.small_tables import frame_of, may_name, rows_at
 from netdiag.traffic.aggregates.expressions import struct_of_arrow
 from netdiag.traffic.analysis import Seen
 from netdiag.traffic.arrow import BATCH, schema_of
 from netdiag.traffic.folds import PIECES, Selection
+from netdiag.traffic.relays import relays_among
 from netdiag.traffic.tables import NAMES, TOGETHER, table
 from netdiag.values import dataclass
 
@@ -48,9 +49,9 @@ _MALLOC = {-8: 1, -3: 1 << 20, -1: 1 << 23}
 class Extract:
     """The tables as DataFrames over what was written, how many rows each has, and what was read for it.
 
-    `may_relay` and `may_name` are False where it is known that there are no relays, and no topics to name. `folder`:
-    where folds lie and the tables that are not folded; None where whole tables are asked. `refold`: writes the folds
-    anew, of this selection.
+    `may_relay` and `may_name` are False where it is known that there are no relays, and no topics to name.
+    `is_in_memory`: the tables are few rows that go along with every question. `folder`: where folds lie and the tables
+    that are not folded; None where whole tables are asked. `refold`: writes the folds anew, of this selection.
     """
 
     tables: dict[str, DataFrame]
@@ -58,6 +59,7 @@ class Extract:
     seen: Seen
     may_relay: bool = True
     may_name: bool = True
+    is_in_memory: bool = False
     folder: str | None = None
     refold: Callable[[Selection], None] | None = None
 
@@ -111,19 +113,28 @@ def _refold(run: Callable[[Reading], Any], reading: Reading, folder: str, select
 
 
 def opened(spark: SparkSession, account: Mapping[str, Any], reading: Reading, folder: str, *, size: int) -> Extract:
-    """What `extract_here` wrote; few rows are given to Spark as they are, which saves it looking into files."""
+    """What `extract_here` wrote."""
     if reading.folds:
 
         def again(selection: Selection) -> None:
             _refold(lambda chosen: extract_here(chosen, folder), reading, folder, selection)
 
         return _extract({}, [account], reading, size, folder, again)
-    if sum(account["rows"].values()) > _FEW:
-        return _extract(written(spark, folder), [account], reading, size, folder)
-    parts = {name: pq.read_table(Path(folder, name, "part-00000.parquet")) for name in NAMES}
-    tables = {name: frame_of(spark, part) for name, part in parts.items()}
-    found = _extract(tables, [account], reading, size, folder)
-    return replace(found, may_relay=may_relay(parts["connections"]), may_name=may_name(parts))
+    return with_tables(spark, _extract({}, [account], reading, size, folder), folder)
+
+
+def with_tables(spark: SparkSession, made: Extract, folder: str) -> Extract:
+    """With the tables there; few rows are given to Spark as they are, which saves it looking into files."""
+    if sum(made.rows.values()) > _FEW:
+        return replace(made, tables=written(spark, folder))
+    parts = {name: rows_at(folder, name) for name in NAMES}
+    return replace(
+        made,
+        tables={name: frame_of(spark, part) for name, part in parts.items()},
+        may_relay=bool(relays_among(parts["connections"])),
+        may_name=may_name(parts),
+        is_in_memory=True,
+    )
 
 
 def written(spark: SparkSession, folder: str, names: Iterable[str] = NAMES) -> dict[str, DataFrame]:

@@ -1,7 +1,7 @@
 """Folded tables for an analysis, out of the pieces that tasks have written."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -25,12 +25,12 @@ _TOGETHER = ("stamps", "produced")
 
 @contextmanager
 def folded_tables(
-    spark: SparkSession, folder: str, selection: Selection
+    spark: SparkSession, folder: str, selection: Selection, names: Iterable[str] = ALL
 ) -> Iterator[tuple[dict[str, DataFrame], dict[str, int]]]:
-    """Every fold in a folder, by its name, with how many rows it has; files that go at the end."""
+    """These folds in a folder, by their names, with how many rows each has; files that go at the end."""
     pieces = _Pieces(folder, selection)
     try:
-        folds = {name: _fold(spark, pieces, name) for name in ALL}
+        folds = {name: _fold(spark, pieces, name) for name in names}
         frames = made_at_once(spark, {name: make for name, (make, _) in folds.items()})
         yield frames, {name: count for name, (_, count) in folds.items()}
     finally:

@@ -27,8 +27,8 @@ from netdiag.findings import Finding
 from netdiag.io.follow.admission import BATCH_BYTES, Admission
 from netdiag.io.follow.batch import Plan, plan_of, step
 from netdiag.io.follow.store import SPARK, Store, work_of
-from netdiag.io.spark.analysis import findings, of_topics, once, resolved
-from netdiag.io.spark.extraction import Extract
+from netdiag.io.spark.analysis import findings, said_once
+from netdiag.io.spark.extraction import Extract, with_tables
 from netdiag.io.spark.session import translated_errors
 from netdiag.traffic.analysis import Seen
 from netdiag.traffic.tables import NAMES
@@ -102,8 +102,8 @@ def taken(spark: SparkSession, store: Store) -> Extract:
     batch, tallies = store.committed()
     catalogue = store.catalogue(batch)
     times = [time for tally in tallies for time in (tally["first"], tally["last"]) if time is not None]
-    return Extract(
-        tables=tables_of(spark, store.out),
+    found = Extract(
+        tables={},
         rows={name: sum(tally["rows"].get(name, 0) for tally in tallies) for name in NAMES},
         seen=Seen(
             files=tuple(str(Path(work.folder, file.name)) for file in catalogue.files),
@@ -113,11 +113,7 @@ def taken(spark: SparkSession, store: Store) -> Extract:
             last=max(times, default=None),
         ),
     )
-
-
-def tables_of(spark: SparkSession, out: Path) -> dict[str, DataFrame]:
-    """The tables that following has written."""
-    return {name: spark.read.parquet((out / name).as_uri()) for name in NAMES}
+    return with_tables(spark, found, str(store.out))
 
 
 class _Batches:
@@ -169,9 +165,10 @@ class _Batches:
             return ()
         self._looked_at = dict(rows)
         began = time.monotonic()
-        tables = resolved(once(tables_of(spark, self._following.store.out), rows), rows)
+        with said_once(taken(spark, self._following.store), self._following.topics) as tables:
+            found = findings(tables, rows)
         fresh = []
-        for finding in findings(of_topics(tables, self._following.topics), rows):
+        for finding in found:
             # Its figures grow.
             key = (finding.rule, str(finding.location), re.sub(r"\d+", "", finding.message))
             if key not in self._known:

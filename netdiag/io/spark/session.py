@@ -49,7 +49,7 @@ _JAVA = "spark.driver.extraJavaOptions"
 _STOP_TIMEOUT = 20.0
 _SHOWN = 3
 # Half the start of a session is Java compiling its own code; a short life is better off with the quick compiler.
-_QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dsun.reflect.inflationThreshold=2147483647")
 # Java looks through all of its heap whenever its classes outgrow this, which is 20 MB unless it is told.
 _CLASSES = "-XX:MetaspaceSize=256m"
 # What runs long has all of its heap from the start: memory does not grow with the captures, and what does not fit is
@@ -259,6 +259,8 @@ def _settings(
         "spark.sql.shuffle.partitions": str(partitions or os.cpu_count() or 2),
         # The tables of a capture are small by the measure that plans anew at run time.
         "spark.sql.adaptive.enabled": "false",
+        # Rows that stand in the plan itself are gone through by every rule that looks for expressions.
+        "spark.sql.execution.arrow.localRelationThreshold": "0",
         # Where in Python a column was made: a dozen words with Java for every one of thousands.
         "spark.python.sql.dataFrameDebugging.enabled": "false",
         # Memory is taken a page at a time, by every grouping and every sorting: 64 MiB each, had Spark the say.

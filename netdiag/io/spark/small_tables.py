@@ -20,7 +20,6 @@ import pyarrow.parquet as pq
 from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame, SparkSession
 
-from netdiag.traffic.aggregates.connections import OPENED_WITHIN_US
 from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.folds import Selection
 from netdiag.traffic.tables import NAMES, TOGETHER, table
@@ -34,20 +33,29 @@ _ONE_TASK = 2_000_000
 _ALONE = {
     "spark.sql.leafNodeDefaultParallelism": "1",
     "spark.sql.shuffle.partitions": "1",
+    # Where all is one task already, a broadcast is one more job, and what is joined need not be small.
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.optimizer.disableHints": "true",
+    "spark.sql.defaultSizeInBytes": "1",
+    # To find the first rows Spark would write code; to sort the few that there are it need not.
+    "spark.sql.execution.topKSortFallbackThreshold": "0",
     # A third of what planning took was this rule working out columns of tables, as a task does in passing.
-    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation",
+    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation,"
+    "org.apache.spark.sql.catalyst.optimizer.PushDownLeftSemiAntiJoin",
 }
 _SELECTED = ("group_events", "endpoints", "leaders")
 Parts = Mapping[str, pa.Table]
-_SAME = ("digest", "client_bytes", "broker_bytes")
 
 
 def small_table(folder: str, name: str, rows: int) -> pa.Table | None:
     """All rows of a table that was written there, if it is small."""
-    if rows > MOST:
-        return None
+    return rows_at(folder, name) if rows <= MOST else None
+
+
+def rows_at(folder: str, name: str) -> pa.Table:
+    """All rows of a table that was written there."""
     shape = schema_of(table(name), unit="us")
-    parts = (pq.read_table(path, schema=shape) for path in sorted(Path(folder, name).glob("part-*.parquet")))
+    parts = (pq.read_table(path, schema=shape) for path in sorted(Path(folder, name).glob("[!._]*.parquet")))
     return pa.concat_tables([shape.empty_table(), *parts])
 
 
@@ -56,7 +64,8 @@ def frame_of(spark: SparkSession, rows: pa.Table) -> DataFrame:
 
     Spark reads no further than to the first chunk without rows, so they are one chunk.
     """
-    return spark.createDataFrame(rows.combine_chunks() if rows.num_rows else pa.Table.from_pylist([], rows.schema))
+    whole = rows.combine_chunks() if rows.num_rows else pa.Table.from_pylist([], rows.schema)
+    return spark.createDataFrame(whole).coalesce(1)
 
 
 def small_tables(
@@ -107,21 +116,6 @@ def _marked(connections: pa.Table, relays: Mapping[int, int]) -> pa.Table:
     column = pa.array(relays.values(), pa.int64()).take(pc.index_in(connections["connection"], keys).combine_chunks())
     place = connections.schema.get_field_index("relay_of")
     return connections.set_column(place, connections.schema.field(place), column)
-
-
-def may_relay(connections: pa.Table) -> bool:
-    """Whether the same was said at about the same time on two connections of other hosts, as beside a proxy."""
-    spoken = connections.filter(pc.is_valid(connections["digest"]))
-    hosts = pc.replace_substring_regex(spoken["client"], r":[0-9]+$", "")
-    slot = pc.divide(spoken["first_time"].cast(pa.int64()), OPENED_WITHIN_US)
-    ends = spoken.select([*_SAME, "broker"]).append_column("host", hosts)
-    # Two that are opened within the time of a slot are in the same one, or one after the other.
-    near = pa.concat_tables([ends.append_column("slot", pc.add(slot, later)) for later in (0, 1)])
-    alike = near.group_by([*_SAME, "slot"], use_threads=False).aggregate(
-        [("host", "count_distinct"), ("broker", "count_distinct")]
-    )
-    several = pc.and_(pc.greater(alike["host_count_distinct"], 1), pc.greater(alike["broker_count_distinct"], 1))
-    return bool(pc.any(several).as_py())
 
 
 def may_name(parts: Parts) -> bool:

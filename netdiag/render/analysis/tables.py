@@ -331,6 +331,9 @@ SECTIONS = (
     ),
 )
 
+# What text and page are made of; the JSON document has all answers.
+SHOWN = frozenset({"coverage", "loss_kinds", *(section.answer for section in SECTIONS)})
+
 
 def _head(analysis: Analysis, screen: Screen) -> list[Line]:
     seen = analysis.seen

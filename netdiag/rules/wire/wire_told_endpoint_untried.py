@@ -30,11 +30,11 @@ Seen: Error connecting to node kafka:29092 (id: 1 rack: null); Group coordinator
 Sources: Kafka protocol guide, FindCoordinator and Metadata.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_findings import during, finding, several, who
-from netdiag.traffic.facts import SECOND, AdvertisedEndpoint, WireView, host_of, port_of
+from netdiag.rules.wire_findings import during, finding, requests_by_client, several, who
+from netdiag.traffic.facts import SECOND, AdvertisedEndpoint, RequestCounts, WireView, host_of, port_of
 from netdiag.traffic.second_hop import SecondHop, is_loopback, second_hops
 
 ID = "wire-told-endpoint-untried"
@@ -55,9 +55,10 @@ def check(view: WireView) -> Iterator[Finding]:
     """One finding for every broker that a client needs and does not connect to."""
     if view.coverage.lossy:
         return
+    requests = requests_by_client(view)
     for hop in second_hops(view):
         told = hop.advertised
-        need = _need(view, told)
+        need = _need(view, told, requests.get((told.client_host, told.client_id), ()))
         if need is None or view.coverage.last - told.time < _PATIENCE or _may_be_tried(hop):
             continue
         if is_loopback(told.host) or hop.unresolved:
@@ -76,13 +77,9 @@ def check(view: WireView) -> Iterator[Finding]:
         )
 
 
-def _need(view: WireView, told: AdvertisedEndpoint) -> str | None:
+def _need(view: WireView, told: AdvertisedEndpoint, requests: Sequence[RequestCounts]) -> str | None:
     """What the client needs this broker for; None if nothing shows it, or if the client gets it."""
-    mine = [
-        each
-        for each in view.request_counts
-        if (each.client_host, each.client_id) == (told.client_host, told.client_id) and each.last >= told.time
-    ]
+    mine = [each for each in requests if each.last >= told.time]
     if told.coordinates:
         served = any(each.api_key in _OF_COORDINATORS for each in mine)
         return None if served else f"coordinator of {several(told.coordinates)}"

@@ -22,11 +22,11 @@ Seen: Connection to node 1 (localhost/127.0.0.1:9092) could not be established. 
 Sources: Kafka protocol guide, Metadata; KIP-103.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_findings import finding, who
-from netdiag.traffic.facts import AdvertisedEndpoint, WireView, host_of
+from netdiag.rules.wire_findings import finding, requests_by_client, who
+from netdiag.traffic.facts import AdvertisedEndpoint, RequestCounts, WireView, host_of
 from netdiag.traffic.second_hop import is_gateway_of, is_loopback
 
 ID = "wire-told-loopback"
@@ -38,8 +38,10 @@ _WORK = frozenset({0, 1, 2, 8, 9, 11, 12, 13, 14, 24, 25, 26, 28, 68})
 
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client and loopback address that it gets."""
+    requests = requests_by_client(view)
     for told in view.advertised_endpoints:
-        if not is_loopback(told.host) or _is_local(view, told) or _works(view, told):
+        mine = requests.get((told.client_host, told.client_id), ())
+        if not is_loopback(told.host) or _is_local(view, told) or _works(told, mine):
             continue
         # On the docker host localhost may be right: published ports lead to it.
         unsure = is_gateway_of(told.client_host, host_of(told.broker))
@@ -67,11 +69,6 @@ def _is_local(view: WireView, told: AdvertisedEndpoint) -> bool:
     return any(is_loopback(host_of(address)) for each in alike for address in each.also)
 
 
-def _works(view: WireView, told: AdvertisedEndpoint) -> bool:
+def _works(told: AdvertisedEndpoint, requests: Sequence[RequestCounts]) -> bool:
     """Whether the client sends requests that it can only have sent through such an address."""
-    return any(
-        each.api_key in _WORK
-        and each.last >= told.time
-        and (each.client_host, each.client_id) == (told.client_host, told.client_id)
-        for each in view.request_counts
-    )
+    return any(each.api_key in _WORK and each.last >= told.time for each in requests)

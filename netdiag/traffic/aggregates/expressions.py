@@ -75,7 +75,17 @@ def span(exchanges: DataFrame) -> DataFrame:
     """One row with the seconds from the first exchange to the last, null where that is nothing."""
     last = F.max(F.coalesce(F.col("response_time"), F.col("time")))
     seconds = seconds_between(F.min("time"), last)
-    return F.broadcast(exchanges.agg(F.when(seconds > 0, seconds).alias("span")))
+    return exchanges.agg(F.when(seconds > 0, seconds).alias("span"))
+
+
+def beside(rows: DataFrame, one: DataFrame) -> DataFrame:
+    """Every row with the only row of another frame.
+
+    They are joined by a number that is the same everywhere, which Spark cannot know: for a join without a key it would
+    write code, and forget that all rows are in one partition.
+    """
+    same = F.spark_partition_id() * 0
+    return rows.withColumn("_same", same).join(F.broadcast(one.withColumn("_same", same)), "_same").drop("_same")
 
 
 def count_if(condition: Column) -> Column:

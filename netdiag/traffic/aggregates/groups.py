@@ -291,7 +291,7 @@ def _found(generations: DataFrame) -> DataFrame:
     """
     rows = generations.toArrow()
     whole = rows if rows.num_rows else pa.Table.from_pylist([], rows.schema)
-    return generations.sparkSession.createDataFrame(whole, generations.schema)
+    return generations.sparkSession.createDataFrame(whole, generations.schema).coalesce(1)
 
 
 def _members(group_events: DataFrame) -> DataFrame:

@@ -9,6 +9,7 @@ from netdiag.traffic.aggregates.expressions import (
     KEY,
     LIST_OFFSETS,
     PRODUCE,
+    beside,
     hashing,
     shaped,
     times,
@@ -49,13 +50,13 @@ def commits(partitions: DataFrame) -> DataFrame:
 def lag(partitions: DataFrame, batches: DataFrame, exchanges: DataFrame) -> DataFrame:
     """Table `lag`."""
     end = F.max(F.coalesce("response_time", "time"))
-    now = F.broadcast(exchanges.agg(F.unix_micros(end).alias("_now")))
+    now = exchanges.agg(F.unix_micros(end).alias("_now"))
     behind = (
         _committed(partitions)
         .join(_ends(partitions), _PLACE, "left")
         .withColumn("lag_records", _positive(F.col("end_offset") - F.col("committed_offset")))
     )
-    aged = behind.join(_ages(behind, _placed(batches, partitions)), _GROUP, "left").crossJoin(now)
+    aged = beside(behind.join(_ages(behind, _placed(batches, partitions)), _GROUP, "left"), now)
     nothing = F.col("lag_records") == 0
     found = aged.withColumns(
         {

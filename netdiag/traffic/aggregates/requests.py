@@ -8,6 +8,7 @@ from netdiag.traffic.aggregates.expressions import (
     JOIN_GROUP,
     KEY,
     SYNC_GROUP,
+    beside,
     error_name,
     host,
     quantiles,
@@ -71,7 +72,7 @@ def rates(exchanges: DataFrame) -> DataFrame:
     rows = alike.select(F.inline(faces), *summed).where(F.col("value").isNotNull())
     sums = rows.groupBy("by", "value").agg(*[F.sum(name).alias(name) for name in summed])
     bytes_together = F.col("request_bytes") + F.col("response_bytes")
-    with_span = sums.crossJoin(span(exchanges))
+    with_span = beside(sums, span(exchanges))
     found = with_span.withColumns(
         {"requests_per_s": F.col("requests") / F.col("span"), "bytes_per_s": bytes_together / F.col("span")}
     )

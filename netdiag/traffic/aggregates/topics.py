@@ -8,6 +8,7 @@ from netdiag.traffic.aggregates.expressions import (
     FETCH,
     KEY,
     PRODUCE,
+    beside,
     count_if,
     host,
     median,
@@ -64,7 +65,7 @@ def _summed(partitions: DataFrame, exchanges: DataFrame, *keys: str) -> DataFram
     )
     same = [F.col(key).eqNullSafe(F.col(f"_{key}")) for key in keys]
     sums = sums.join(counts, same, "left").na.fill(0, list(_COUNTS))
-    return sums.crossJoin(span(exchanges)).withColumns(
+    return beside(sums, span(exchanges)).withColumns(
         {
             "produced_per_s": F.col("produced_bytes") / F.col("span"),
             "fetched_per_s": F.col("fetched_bytes") / F.col("span"),
@@ -175,9 +176,9 @@ def with_topic_names(frame: DataFrame, names: DataFrame) -> DataFrame:
 def with_named_topics(exchanges: DataFrame, names: DataFrame) -> DataFrame:
     """Exchanges: ids in the list of topics become names."""
     entry = F.struct(F.col("topic_id").alias("key"), F.col("topic").alias("value"))
-    known = F.broadcast(names.agg(F.map_from_entries(F.collect_list(entry)).alias("_names")))
+    known = names.agg(F.map_from_entries(F.collect_list(entry)).alias("_names"))
     named = F.transform("topics", lambda topic: F.coalesce(F.try_element_at("_names", topic), topic))
-    return exchanges.crossJoin(known).withColumn("topics", named).select(*exchanges.columns)
+    return beside(exchanges, known).withColumn("topics", named).select(*exchanges.columns)
 
 
 _INIT_PRODUCER_ID, _ADD_PARTITIONS, _ADD_OFFSETS, _END, _COMMIT_OFFSETS = 22, 24, 25, 26, 28

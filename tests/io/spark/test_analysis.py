@@ -18,7 +18,6 @@ from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.facts import Coverage, WireView
 from netdiag.traffic.tables import NAMES, aggregate, aggregate_names
 from tests.traffic.aggregates.frames import MS, T0, S, frame
-from tests.traffic.aggregates.test_connections import INNER, OUTER
 from tests.traffic.insights.literal_tables import tables
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
 
 ID = "AAAAAAAAAAAAAAAAAAAAAA"
+SAID = {"digest": 77, "client_bytes": 70, "broker_bytes": 500}
 ROWS: dict[str, list[dict[str, Any]]] = {
     "exchanges": [
         {
@@ -99,7 +99,10 @@ def test_topics_are_chosen_by_the_name(extract: Extract) -> None:
 
 def test_what_a_proxy_relayed_is_said_once(spark: SparkSession) -> None:
     rows: dict[str, list[dict[str, Any]]] = {
-        "connections": [OUTER, INNER],
+        "connections": [
+            {**SAID, "connection": 1, "client": "127.0.0.1:49264", "broker": "127.0.0.1:9092", "first_time": T0},
+            {**SAID, "connection": 2, "client": "172.18.0.1:1", "broker": "172.18.0.5:9092", "first_time": T0 + MS},
+        ],
         "exchanges": [{"connection": 1}, {"connection": 2}],
         "endpoints": [{"connection": 2}],
     }

@@ -13,7 +13,6 @@ from netdiag.io.spark.small_tables import (
     MOST,
     frame_of,
     may_name,
-    may_relay,
     one_task_each,
     plain_rows,
     small_table,
@@ -116,26 +115,6 @@ def tables_of(spark: "SparkSession", rows: Rows) -> tuple[dict[str, "DataFrame"]
     """The tables with these rows, for Spark and in memory."""
     tables = {name: frame(spark, name, *rows.get(name, [])) for name in NAMES}
     return tables, {name: each.toArrow() for name, each in tables.items()}
-
-
-@pytest.mark.parametrize(
-    ("second", "may"),
-    [
-        ({}, False),
-        ({"digest": None}, False),
-        ({**SAID, "client_bytes": 11}, False),
-        ({**SAID, "first_time": 200_000_000}, False),
-        ({**SAID, "client": "10.0.0.9:40001"}, False),
-        ({**SAID, "broker": "10.0.0.2:9092"}, False),
-        ({**SAID, "first_time": 49_000_000}, True),
-        (SAID, True),
-    ],
-)
-def test_a_relay_says_the_same_again(spark: "SparkSession", second: dict[str, Any], may: bool) -> None:
-    inner = {**ENDS, "client": "172.18.0.1:50000", "broker": "172.18.0.2:9092", "connection": 2, "first_time": 10}
-    tables, parts = tables_of(spark, {"connections": [{**ENDS, **SAID, "connection": 1}, {**inner, **second}]})
-    assert may_relay(parts["connections"]) is may
-    assert (once(tables)["connections"] is not tables["connections"]) is may
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from netdiag.render.analysis.tables import SECTIONS, analysis_json, analysis_text, duration, moment, size
+from netdiag.render.analysis.tables import SECTIONS, SHOWN, analysis_json, analysis_text, duration, moment, size
 from netdiag.render.screen import Screen
 from netdiag.traffic.analysis import Analysis, Seen
 from netdiag.traffic.tables import aggregate, aggregate_names
@@ -80,6 +80,16 @@ def test_foreign_text_is_harmless_and_long_text_is_cut() -> None:
     assert "\u202e" not in text
     assert "\\x1b[2Jevil" in text
     assert max(map(len, text.splitlines())) < 160
+
+
+def test_the_text_is_made_of_the_answers_that_are_asked_for_it() -> None:
+    rows: dict[str, dict[str, Any]] = {"rates": {"by": "broker"}, "tcp_health": {"resets": 1}, "coverage": {"exchanges": 1}}
+    every = {name: answer(name, rows.get(name, {})) for name in aggregate_names()}
+    text = analysis_text(analysis(**every), SCREEN)
+    assert text == analysis_text(analysis(**{name: every[name] for name in SHOWN}), SCREEN)
+    for name in SHOWN:
+        rest = {other: each for other, each in every.items() if other != name}
+        assert text != analysis_text(analysis(**rest), SCREEN), name
 
 
 def test_nothing_found_is_short() -> None:
