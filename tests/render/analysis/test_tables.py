@@ -83,7 +83,11 @@ def test_foreign_text_is_harmless_and_long_text_is_cut() -> None:
 
 
 def test_the_text_is_made_of_the_answers_that_are_asked_for_it() -> None:
-    rows: dict[str, dict[str, Any]] = {"rates": {"by": "broker"}, "tcp_health": {"resets": 1}, "coverage": {"exchanges": 1}}
+    rows: dict[str, dict[str, Any]] = {
+        "rates": {"by": "broker"},
+        "tcp_health": {"resets": 1},
+        "coverage": {"exchanges": 1},
+    }
     every = {name: answer(name, rows.get(name, {})) for name in aggregate_names()}
     text = analysis_text(analysis(**every), SCREEN)
     assert text == analysis_text(analysis(**{name: every[name] for name in SHOWN}), SCREEN)
