@@ -71,11 +71,15 @@ def old_formats(folder: Path) -> Path:
     return log
 
 
+def dump_command(version: str, *arguments: str | Path) -> tuple[str, ...]:
+    """kafka-dump-log of a version."""
+    jars = kafka_jars(cache_root(), version)
+    return ("java", "-cp", f"{jars}/*", _TOOLS[version], *map(str, arguments))
+
+
 def dumped(version: str, *arguments: str | Path) -> str:
     """What kafka-dump-log prints."""
-    jars = kafka_jars(cache_root(), version)
-    command = ("java", "-Xshare:auto", "-cp", f"{jars}/*", _TOOLS[version], *map(str, arguments))
-    done = subprocess.run(command, capture_output=True, check=False)
+    done = subprocess.run(dump_command(version, *arguments), capture_output=True, check=False)
     return done.stdout.decode("utf-8", "replace")
 
 
