@@ -9,6 +9,7 @@ CoordinatorRecordSerde of Kafka 4.3; kafka-dump-log decodes the same.
 
 import base64
 import uuid
+from functools import cache
 from typing import Any
 
 from netdiag.kafka import protocol as wire
@@ -22,7 +23,7 @@ _SECRETS = frozenset({"salt", "stored_key", "server_key", "hmac"})
 # Kafka's own limit of a frame's version.
 _FRAME_VERSIONS = (0, 1)
 _CONSUMER_PROTOCOL = {"subscription": "ConsumerProtocolSubscription", "assignment": "ConsumerProtocolAssignment"}
-# ConfigResource.Type
+# ConfigResource.Type.
 _BROKER_CONFIG = 4
 
 
@@ -101,15 +102,16 @@ def _tell_member(member: dict[str, Any]) -> None:
             continue
 
 
+@cache
 def _newest(name: str) -> int:
+    """The newest version that is known: readers take a newer one for this."""
     version = 0
-    while version < 100:
+    while True:
         try:
             wire.data_layout(name, version + 1)
         except wire.UnknownMessage:
-            break
+            return version
         version += 1
-    return version
 
 
 def _fields(topic: str, kind: int, part: str, version: int, data: bytes) -> dict[str, Any]:
