@@ -128,6 +128,9 @@ def cell(deployment: Deployment, vantage: str, address: str) -> str:
         ("  r:\n    image: redpandadata/redpanda:v24.2.4\n    command: redpanda start --smp 1\n", True),
         ("  r:\n    image: redpandadata/redpanda:v24.2.4\n    command: topic create x\n", False),
         ("  r:\n    image: redpandadata/redpanda:v24.2.4\n    entrypoint: sleep infinity\n", False),
+        ("  r:\n    image: ${IMAGE:-}\n    command: [redpanda, start, --smp 1]\n", True),
+        ("  r:\n    image: my/own\n    entrypoint: /usr/bin/rpk redpanda start --smp 1\n", True),
+        ("  r:\n    image: my/own\n    command: start --smp 1\n", False),
         ("  r:\n    image: redpandadata/console:v2\n", False),
         ("  r:\n    image: redpandadata/connectors:v1\n", False),
         (

@@ -45,6 +45,7 @@ from netdiag.digits import number_of
 from netdiag.findings import FileLocation
 from netdiag.kafka.broker_config import BrokerConfig, Mode, broker_config
 from netdiag.kafka.images.families import Sign, parse_image, script_of, sign_of_broker, starts_broker
+from netdiag.kafka.images.redpanda import is_redpanda
 from netdiag.kafka.images.reference import ImageFamily, ImageReference
 from netdiag.kafka.images.settings import Launch, Provenance, Setting, image_default, with_defaults
 from netdiag.kafka.images.unknown import unwritten, with_macros_unknown
@@ -130,16 +131,25 @@ def runs_kafka(service: Service, read: ReadFile = no_files) -> bool:
 
     `read` gives the bytes of a script that is mounted in its place.
     """
-    if service.image is not None and parse_image(service.image.value).family is ImageFamily.REDPANDA:
+    if _is_redpanda(service):
         return starts_redpanda(service)
     return _sign(service, read) is not None
 
 
+def _is_redpanda(service: Service) -> bool:
+    return is_redpanda(parse_image(service.image.value if service.image else ""), _command(service))
+
+
+def _command(service: Service) -> str:
+    """What replaces the image's own command; empty where nothing does."""
+    overrides = (_joined(part) for part in (service.entrypoint, service.command) if part is not None)
+    return " ".join(filter(None, overrides))
+
+
 def _sign(service: Service, read: ReadFile) -> Sign | None:
     """What tells that a service starts a broker; a script of its own that can be read is read."""
-    overrides = (_joined(part) for part in (service.entrypoint, service.command) if part is not None)
     image = service.image.value if service.image else ""
-    command = " ".join(filter(None, overrides))
+    command = _command(service)
     environment = _environment(service)
     is_offered = bool(service.ports) or service.build_from is not None
     sign = sign_of_broker(image, command, environment, is_published=is_offered)
@@ -258,7 +268,7 @@ def _storage(volume: Volume) -> Storage | None:
 
 
 def _broker(service: Service, member: Member, read: ReadFile) -> Broker:
-    if parse_image(member.image).family is ImageFamily.REDPANDA:
+    if _is_redpanda(service):
         return redpanda_broker(service, member, read)
     variables = service.environment
     made = _config_of_visible_variables if service.lacks_env_file else broker_config

@@ -29,7 +29,7 @@ from netdiag.engine.container import Container, ContainerState, EndpointSettings
 from netdiag.findings import ContainerLocation, Edit
 from netdiag.kafka.broker_config import broker_config
 from netdiag.kafka.images.families import Sign, parse_image, sign_of_broker
-from netdiag.kafka.images.reference import ImageFamily
+from netdiag.kafka.images.redpanda import is_redpanda
 from netdiag.kafka.images.settings import Launch
 from netdiag.linux.sockets import ListeningSocket
 
@@ -119,7 +119,7 @@ def runs_kafka(container: Container) -> bool:
     """Whether its image is a broker's and its command has not been replaced by another (init jobs, shells)."""
     # The engine always names the command, the image's own included; none at all runs nothing.
     command = " ".join((*container.entrypoint, *container.command))
-    if parse_image(container.image).family is ImageFamily.REDPANDA:
+    if is_redpanda(parse_image(container.image), command):
         return container_flags(container) is not None
     return bool(command) and _sign(container, command) is not None
 
@@ -152,7 +152,7 @@ def _broker(container: Container, member: Member) -> Broker:
     environment = container.environment
     image = parse_image(container.image)
     values = dict(environment)
-    if image.family is ImageFamily.REDPANDA:
+    if is_redpanda(image, " ".join((*container.entrypoint, *container.command))):
         flags = container_flags(container) or {}
         config = redpanda_config(image, flags, environment, UNKNOWN_FILE)
         values |= {flag: value for flag, value in flags.items() if value is not None}

@@ -42,6 +42,7 @@ _ENTRY = regex(
     r"(?::(?P<port>[0-9]{1,9}))?/?(?:\|(?P<method>[a-z_]+))?"
 )
 _KAFKA = ("--kafka-addr", "--advertise-kafka-addr", "--memory", "--smp", "--node-id")
+_STARTED = regex(r"(?:^|[\s/])redpanda\s+start\b")
 _PORT = regex(r":([0-9]{2,5})(?![0-9])")
 _RELEASE = regex(r"v?(\d{2})\.(\d{1,9})")
 _NEWEST = (99, 0)
@@ -65,6 +66,12 @@ class Word(Protocol):
 
 
 _Word = TypeVar("_Word", bound=Word)
+
+
+def is_redpanda(image: ImageReference, command: str) -> bool:
+    """Whether an image is Redpanda's, or one that is not known is started as Redpanda is."""
+    is_started = image.family is ImageFamily.OTHER and _STARTED.search(command) is not None
+    return image.family is ImageFamily.REDPANDA or is_started
 
 
 def start_flags(lines: Iterable[Sequence[_Word]], *, by_image: bool) -> Mapping[str, tuple[_Word, ...]] | None:
