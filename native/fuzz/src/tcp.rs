@@ -87,7 +87,7 @@ fn conversation(script: &mut Script<'_>, keep: u32) {
         dialogue.push(packet.side, &packet.segment(number), &mut sink);
     }
     dialogue.finish(&mut sink);
-    is_balanced(&dialogue);
+    is_balanced(&dialogue, &sink);
     let mut left = [&said.said[0][..], &said.said[1][..]];
     let mut count = 0;
     for found in &sink.found {
@@ -214,14 +214,14 @@ fn any_segments(mut script: Script<'_>, keep: u32) {
         next[side] = next[side].wrapping_add(length + u32::from(flags & 3 != 0));
     }
     dialogue.finish(&mut sink);
-    is_balanced(&dialogue);
+    is_balanced(&dialogue, &sink);
 }
 
 /// The bytes of each stream are those of its messages and its losses.
-fn is_balanced(dialogue: &Dialogue<Notes>) {
+fn is_balanced(dialogue: &Dialogue<Notes>, sink: &Sink) {
     let figures = [dialogue.figures(0), dialogue.figures(1)];
     let span: u64 = figures.iter().map(|side| side.span).sum();
-    let framed: u64 = figures.iter().map(|side| side.frame_bytes).sum();
+    let framed: u64 = sink.found.iter().map(|found| 4 + u64::from(found.size)).sum();
     let is_outside = |lost| !matches!(lost, Lost::GapInside | Lost::TruncatedInside | Lost::FarAway);
     let losses = dialogue.losses();
     let outside: u64 = losses

@@ -11,17 +11,22 @@ use crate::packet::{Context, Ends};
 /// Both ends of a segment as its sender sees them, cheap to compare and to hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Ends", into = "Ends")]
-pub struct Key(Form);
+pub struct Key(Form<Ends>);
+
+/// A key where very many are kept: what is not IPv4 without context lies elsewhere.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "Ends", into = "Ends")]
+pub struct KeptKey(Form<Box<Ends>>);
 
 /// The same ends have always the same form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Form {
+enum Form<E> {
     /// IPv4 without context: of addresses and ports each the source in the upper half.
     Version4 {
         addresses: u64,
         ports: u32,
     },
-    General(Ends),
+    General(E),
 }
 
 impl Key {
@@ -67,22 +72,6 @@ impl Key {
                 context: ends.context.clone(),
             }),
         })
-    }
-
-    /// Whether this is the key of the other direction of that one.
-    #[inline]
-    pub fn is_reverse_of(&self, other: &Key) -> bool {
-        match (&self.0, &other.0) {
-            (
-                Form::Version4 { addresses, ports },
-                Form::Version4 {
-                    addresses: others,
-                    ports: their_ports,
-                },
-            ) => *addresses == others.rotate_left(32) && *ports == their_ports.rotate_left(16),
-            (Form::General(_), Form::General(_)) => *self == other.reversed(),
-            _ => false,
-        }
     }
 
     /// Address and port of both ends, the source first.
@@ -146,6 +135,67 @@ impl Key {
             Form::Version4 { .. } => &[],
             Form::General(ends) => &ends.context,
         }
+    }
+}
+
+impl KeptKey {
+    /// Which side of this key sends what has that key: 0 its source, 1 its destination.
+    #[inline]
+    pub fn side_of(&self, key: &Key) -> Option<u8> {
+        match (&self.0, &key.0) {
+            (
+                Form::Version4 { addresses, ports },
+                Form::Version4 {
+                    addresses: others,
+                    ports: their_ports,
+                },
+            ) => {
+                if addresses == others && ports == their_ports {
+                    Some(0)
+                } else {
+                    (addresses.rotate_left(32) == *others && ports.rotate_left(16) == *their_ports).then_some(1)
+                }
+            }
+            (Form::General(ends), Form::General(others)) => {
+                if **ends == *others {
+                    Some(0)
+                } else {
+                    (self.key().reversed() == *key).then_some(1)
+                }
+            }
+            _ => None,
+        }
+    }
+
+    pub fn key(&self) -> Key {
+        Key(match &self.0 {
+            Form::Version4 { addresses, ports } => Form::Version4 {
+                addresses: *addresses,
+                ports: *ports,
+            },
+            Form::General(ends) => Form::General((**ends).clone()),
+        })
+    }
+}
+
+impl From<Key> for KeptKey {
+    fn from(key: Key) -> KeptKey {
+        KeptKey(match key.0 {
+            Form::Version4 { addresses, ports } => Form::Version4 { addresses, ports },
+            Form::General(ends) => Form::General(Box::new(ends)),
+        })
+    }
+}
+
+impl From<Ends> for KeptKey {
+    fn from(ends: Ends) -> KeptKey {
+        Key::from(ends).into()
+    }
+}
+
+impl From<KeptKey> for Ends {
+    fn from(kept: KeptKey) -> Ends {
+        kept.key().into()
     }
 }
 
@@ -237,6 +287,11 @@ mod tests {
     }
 
     #[test]
+    fn what_is_kept_of_a_key_is_small() {
+        assert_eq!(size_of::<KeptKey>(), 16);
+    }
+
+    #[test]
     fn keys_turn_round_and_stay_the_same_as_ends() {
         for key in keys() {
             let back = key.reversed();
@@ -246,6 +301,16 @@ mod tests {
                 (key.destination(), key.destination_port())
             );
             assert_eq!((back.reversed(), back.context()), (key.clone(), key.context()));
+            let kept = KeptKey::from(key.clone());
+            assert_eq!(
+                (kept.key(), kept.side_of(&key), kept.side_of(&back)),
+                (key.clone(), Some(0), Some(1))
+            );
+            assert!(
+                keys()
+                    .iter()
+                    .all(|other| *other == key || kept.side_of(other).is_none())
+            );
             let same = Key::from(Ends::from(key.clone()));
             assert_eq!(same, key);
             assert_eq!(FxBuildHasher.hash_one(&same), FxBuildHasher.hash_one(&key));

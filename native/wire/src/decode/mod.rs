@@ -17,7 +17,7 @@ use compact_str::CompactString;
 use crate::packet::{Datagram, Packet, Segment, Unreachable};
 
 pub use address::endpoint_text;
-pub use key::Key;
+pub use key::{KeptKey, Key};
 pub use link::own_interface;
 
 /// What a packet carries.

@@ -43,7 +43,7 @@ pub(super) struct Assembler {
     tables: Wanted,
     /// The names of files, by the index that packets have.
     pub files: BTreeMap<u32, String>,
-    connections: Vec<Option<Arc<Begun>>>,
+    connections: Vec<Option<Begun>>,
     workers: usize,
     copies: Copies,
 }
@@ -92,7 +92,7 @@ impl Assembler {
             }
             rows.go_to(order);
             match came {
-                Came::Begun(begun) => self.begin(slot, begun),
+                Came::Begun(begun) => self.begin(slot, *begun),
                 Came::Events(count, client_side, client_id) => {
                     let mut lose = |loss| told.losses.push((order, loss));
                     for event in left.by_ref().take(count as usize) {
@@ -116,11 +116,11 @@ impl Assembler {
     }
 
     /// A connection begins.
-    pub fn begin(&mut self, slot: u32, begun: Arc<Begun>) {
+    pub fn begin(&mut self, slot: u32, begun: Begun) {
         *self.place(slot) = Some(begun);
     }
 
-    fn place(&mut self, slot: u32) -> &mut Option<Arc<Begun>> {
+    fn place(&mut self, slot: u32) -> &mut Option<Begun> {
         place(&mut self.connections, slot, self.workers)
     }
 
@@ -161,9 +161,9 @@ impl Assembler {
         if !self.assembly.is_wanted(client, broker, over.client_id.as_deref()) {
             return;
         }
-        self.copies.connections += u64::from(entry.sightings);
-        self.copies.like_copies += u64::from(entry.like_copies);
-        self.copies.requests += over.requests.saturating_mul(entry.sightings.into());
+        self.copies.connections += u64::from(entry.sightings());
+        self.copies.like_copies += u64::from(entry.like_copies());
+        self.copies.requests += over.requests.saturating_mul(entry.sightings().into());
         if self.tables.has(Table::Connections) {
             self.connection(begun, over, side, rows);
         }
@@ -191,11 +191,11 @@ impl Assembler {
         let (client, broker) = (&over.figures[side], &over.figures[1 - side]);
         let both = |figure: fn(&Figures) -> u64| whole(figure(client).saturating_add(figure(broker)));
         let mut interfaces = Strings::default();
-        for interface in &entry.interfaces {
-            interfaces.push(&self.interfaces.name(*interface));
+        for interface in entry.interfaces() {
+            interfaces.push(&self.interfaces.name(interface));
         }
         let mut places = Strings::default();
-        for place in &entry.places {
+        for place in entry.places() {
             let key = if side == 0 {
                 place.key.clone()
             } else {

@@ -1,7 +1,6 @@
 //! From packets to work for connections: headers, flows, names, and what is none of these.
 
 use std::hint::black_box;
-use std::sync::Arc;
 
 use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
@@ -188,7 +187,7 @@ pub(super) fn is_listened_to(options: &Options, number: i64) -> bool {
 }
 
 pub(super) fn begun(entry: &Entry) -> Begun {
-    let key = &entry.keys[0];
+    let key = entry.first_key();
     Begun {
         number: entry.number,
         ends: [
@@ -223,7 +222,7 @@ impl Sink<'_> {
 
 impl FlowSink for Sink<'_> {
     fn open(&mut self, slot: u32, entry: &Entry) {
-        self.add(slot, entry.number, |_| What::Open(Arc::new(begun(entry))));
+        self.add(slot, entry.number, |_| What::Open(Box::new(begun(entry))));
     }
 
     #[inline]

@@ -1,7 +1,6 @@
 //! An engine in one thread, whose state can be saved between two pieces.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
@@ -181,7 +180,7 @@ impl Engine {
         for (slot, entry) in engine.router.routes.flows.entries() {
             if is_listened_to(options, entry.number) {
                 let talk = talks.get_mut(slot as usize).and_then(Option::take);
-                let begun = Arc::new(begun(entry));
+                let begun = begun(entry);
                 engine.worker.go_on(slot, talk.ok_or(Unsound::Contradiction)?, &begun);
                 engine.assembler.begin(slot, begun);
             }

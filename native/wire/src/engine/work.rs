@@ -1,7 +1,5 @@
 //! What the threads of an engine hand to each other.
 
-use std::sync::Arc;
-
 use compact_str::CompactString;
 
 use crate::decode::names::NameRow;
@@ -101,7 +99,7 @@ pub(super) struct Begun {
 #[derive(Debug)]
 pub(super) enum What {
     Segment(Light),
-    Open(Arc<Begun>),
+    Open(Box<Begun>),
     Close(Box<Entry>),
 }
 
@@ -149,7 +147,7 @@ pub(super) struct Over {
 /// What came of a work.
 #[derive(Debug)]
 pub(super) enum Came {
-    Begun(Arc<Begun>),
+    Begun(Box<Begun>),
     /// So many of the events of the round, with the side of the client, where it is known, and the client.id that the
     /// connection showed first, which only a response without its request needs.
     Events(u32, Option<usize>, Option<CompactString>),

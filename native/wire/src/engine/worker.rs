@@ -1,8 +1,8 @@
 //! From the segments of connections to what they tell.
 
 use std::hint::black_box;
-use std::sync::Arc;
 
+use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use super::work::{Begun, Came, Made, Over, What, Work};
@@ -51,7 +51,7 @@ pub(super) struct Worker {
     /// Whether the offsets that are in force in fetch sessions are wanted.
     follows: bool,
     /// What connections are called, where that is asked for.
-    begun: Vec<Option<Arc<Begun>>>,
+    begun: Vec<Option<Begun>>,
     made: Made,
     /// Those of earlier rounds, whose room is used again.
     taken: Vec<Made>,
@@ -135,18 +135,18 @@ impl Worker {
     }
 
     /// Takes up a connection.
-    pub fn go_on(&mut self, slot: u32, talk: Box<Talk>, begun: &Arc<Begun>) {
+    pub fn go_on(&mut self, slot: u32, talk: Box<Talk>, begun: &Begun) {
         *self.place(slot) = Some(talk);
         self.remember(slot, begun);
     }
 
-    fn remember(&mut self, slot: u32, begun: &Arc<Begun>) {
+    fn remember(&mut self, slot: u32, begun: &Begun) {
         if self.follows {
-            *place(&mut self.begun, slot, self.workers) = Some(Arc::clone(begun));
+            *place(&mut self.begun, slot, self.workers) = Some(begun.clone());
         }
     }
 
-    fn open(&mut self, slot: u32, begun: &Arc<Begun>) {
+    fn open(&mut self, slot: u32, begun: &Begun) {
         let keep = if self.hears { KEEP_WHOLE } else { KEEP };
         let talk = Talk {
             dialogue: Dialogue::new(keep),
@@ -172,7 +172,7 @@ impl Worker {
         };
         dialogue.push(side.into(), segment, &mut sink);
         if self.made.events.len() > known {
-            let begun = self.begun.get(at).and_then(Option::as_deref);
+            let begun = self.begun.get(at).and_then(Option::as_ref);
             self.made.tell(order, slot, talk, known, begun);
         }
     }
@@ -195,7 +195,7 @@ impl Worker {
         } else {
             None
         };
-        self.made.tell(order, slot, &talk, known, begun.as_deref());
+        self.made.tell(order, slot, &talk, known, begun.as_ref());
         let Talk { dialogue, pairing } = *talk;
         let over = Over {
             entry,
@@ -205,6 +205,7 @@ impl Worker {
             sasl_mechanism: pairing
                 .sasl_mechanism
                 .as_deref()
+                .map(CompactString::as_str)
                 .filter(|name| !name.is_empty())
                 .or(dialogue.sasl_mechanism())
                 .map(Into::into),
@@ -254,5 +255,18 @@ impl Made {
         }
         let came = Came::Events(events.len() as u32, client_side, client_id.clone());
         self.came.push((order, slot, came));
+    }
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// There may be a hundred thousand of them, and more.
+    #[test]
+    fn a_connection_is_as_small_as_it_is_said_to_be() {
+        assert_eq!(
+            (size_of::<Talk>(), size_of::<Entry>(), size_of::<Begun>()),
+            (544, 112, 64)
+        );
     }
 }

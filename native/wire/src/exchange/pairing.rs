@@ -4,7 +4,6 @@
 //! request with acks=0 had no response to come, that of the others was lost. A response whose request is not there yet
 //! may have been captured before it (a card with two queues), so the last few of these wait. Memory is bounded.
 
-use std::collections::VecDeque;
 use std::mem;
 
 use compact_str::CompactString;
@@ -182,7 +181,8 @@ pub struct Pairing {
     pending: Queue<Pending>,
     /// Rows of partitions and batches in `pending`.
     rows: usize,
-    orphans: VecDeque<Orphan>,
+    /// Few at most, and nearly never any.
+    orphans: ThinVec<Orphan>,
     /// Of the messages that the broker and the client sent.
     digests: [Digest; 2],
     /// Requests and responses so far.
@@ -191,7 +191,8 @@ pub struct Pairing {
     /// The one that was seen first.
     pub client_id: Option<CompactString>,
     pub client_software: Option<CompactString>,
-    pub sasl_mechanism: Option<CompactString>,
+    /// Few say one.
+    pub sasl_mechanism: Option<Box<CompactString>>,
 }
 
 impl Pairing {
@@ -286,8 +287,8 @@ impl Pairing {
                 let both = compact_str::format_compact!("{name} {version}");
                 self.client_software = Some(both.trim_end().into());
             }
-            if client.sasl_mechanism.is_some() {
-                self.sasl_mechanism.clone_from(&client.sasl_mechanism);
+            if let Some(mechanism) = &client.sasl_mechanism {
+                self.sasl_mechanism = Some(Box::new(mechanism.clone()));
             }
         }
         let rows = rows_of(&facts);
@@ -299,9 +300,8 @@ impl Pairing {
         });
         let since = message.times.start_time.saturating_sub(EARLY);
         let fits = |orphan: &Orphan| orphan.correlation_id == correlation_id && orphan.times.end_time >= since;
-        if let Some(place) = self.orphans.iter().position(fits)
-            && let Some(orphan) = self.orphans.remove(place)
-        {
+        if let Some(place) = self.orphans.iter().position(fits) {
+            let orphan = self.orphans.remove(place);
             let answer = answer_of(&asked, orphan.size, orphan.times, &orphan.head, None, bodies);
             events.push(answered(asked, answer));
             return;
@@ -326,14 +326,14 @@ impl Pairing {
             ..
         } = message;
         let Some(before) = self.position(correlation_id) else {
-            self.orphans.push_back(Orphan {
+            self.orphans.push(Orphan {
                 correlation_id,
                 size,
                 times,
                 head: head[..head.len().min(ORPHAN_BYTES)].to_vec(),
             });
             if self.orphans.len() > MOST_ORPHANS {
-                events.extend(self.orphans.pop_front().map(|orphan| alone(&orphan)));
+                events.push(alone(&self.orphans.remove(0)));
             }
             return;
         };

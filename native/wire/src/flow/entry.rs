@@ -3,9 +3,8 @@
 use blake2::digest::consts::U8;
 use blake2::{Blake2b, Digest};
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
-use crate::decode::Key;
+use crate::decode::{KeptKey, Key};
 use crate::packet::{ACK, FIN, RST, SYN, Segment};
 
 /// So many interfaces, and other addresses, of a connection are told.
@@ -40,20 +39,23 @@ impl Opening {
 /// The first segments of both sides; `opener` is the side of the SYN, None before one was seen.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Handshake {
+    /// When the SYN was sent, and the ACK of its SYN-ACK; Options would take a word more each.
+    sent: i64,
+    acknowledged: i64,
+    is_sent: bool,
+    is_answered: bool,
+    is_acknowledged: bool,
     opener: Option<u8>,
     refused: bool,
     saw_data: bool,
     unreachable: bool,
-    sent: Option<i64>,
-    answered: Option<i64>,
-    acknowledged: Option<i64>,
 }
 
 impl Handshake {
     /// Whether no later segment without SYN can tell anything new.
     #[inline]
     fn is_over(&self) -> bool {
-        self.acknowledged.is_some() || (self.saw_data && self.opener.is_none())
+        self.is_acknowledged || (self.saw_data && self.opener.is_none())
     }
 
     fn push(&mut self, side: u8, segment: &Segment<'_>) {
@@ -61,19 +63,19 @@ impl Handshake {
         if flags & SYN != 0 {
             if flags & ACK != 0 {
                 self.opener.get_or_insert(1 - side);
-                self.answered.get_or_insert(time);
-            } else if self.sent.is_none() {
-                self.sent = Some(time);
+                self.is_answered = true;
+            } else if !self.is_sent {
+                (self.is_sent, self.sent) = (true, time);
                 self.opener = Some(side);
             }
             return;
         }
         if flags & RST != 0 {
-            if self.opener.is_some_and(|opener| opener != side) && self.answered.is_none() {
+            if self.opener.is_some_and(|opener| opener != side) && !self.is_answered {
                 self.refused = true;
             }
-        } else if flags & ACK != 0 && self.opener == Some(side) && self.answered.is_some() {
-            self.acknowledged.get_or_insert(time);
+        } else if flags & ACK != 0 && self.opener == Some(side) && self.is_answered && !self.is_acknowledged {
+            (self.is_acknowledged, self.acknowledged) = (true, time);
         }
         self.saw_data |= segment.length > 0;
     }
@@ -87,29 +89,38 @@ pub struct Place {
     pub interface: u32,
 }
 
-/// One connection.
+/// One connection. There may be very many: what few have lies elsewhere.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Entry {
     /// The same in every run over the same packets, whoever computes it.
     pub number: i64,
     /// How many connections began before it.
     pub order: u64,
-    /// What it is known by, each with side 0 as the source: the first one by which it was seen.
-    pub keys: SmallVec<[Key; 1]>,
-    /// Those under which it was seen later.
-    pub places: Vec<Place>,
-    /// How often it was seen again under other addresses, and how often as a file that was copied or replayed has it.
-    pub sightings: u32,
-    pub like_copies: u32,
-    pub interfaces: SmallVec<[u32; 2]>,
+    /// The first key by which it was seen, with side 0 as the source.
+    key: KeptKey,
     pub first_time: i64,
     pub last_time: i64,
     /// The file of its first packet.
     pub file: u32,
+    /// The first one that was named; 0 before.
+    interface: u32,
     handshake: Handshake,
     initial: [Option<u32>; 2],
     fins: [bool; 2],
     reset: Option<u8>,
+    rare: Option<Box<Rare>>,
+}
+
+/// Of a connection that was seen at several places.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Rare {
+    /// Other keys that it is known by, as often as it was seen under them.
+    keys: Vec<KeptKey>,
+    places: Vec<Place>,
+    sightings: u32,
+    like_copies: u32,
+    /// Behind the first one.
+    interfaces: Vec<u32>,
 }
 
 impl Entry {
@@ -119,27 +130,66 @@ impl Entry {
         let entry = Entry {
             number: number_of(key, segment.time),
             order,
-            keys: SmallVec::from_elem(oriented(key, side), 1),
-            places: Vec::new(),
-            sightings: 0,
-            like_copies: 0,
-            interfaces: SmallVec::new(),
+            key: oriented(key, side).into(),
             first_time: segment.time,
             last_time: segment.time,
             file: segment.file,
+            interface: 0,
             handshake: Handshake::default(),
             initial: [None; 2],
             fins: [false; 2],
             reset: None,
+            rare: None,
         };
         (entry, side)
+    }
+
+    /// The first key by which it was seen, with side 0 as the source.
+    pub fn first_key(&self) -> Key {
+        self.key.key()
+    }
+
+    /// What it is known by, each with side 0 as the source: the first one by which it was seen.
+    pub fn keys(&self) -> impl Iterator<Item = &KeptKey> {
+        std::iter::once(&self.key).chain(self.rare.iter().flat_map(|rare| &rare.keys))
+    }
+
+    /// One of these.
+    #[inline]
+    pub(super) fn key(&self, at: usize) -> Option<&KeptKey> {
+        match at.checked_sub(1) {
+            None => Some(&self.key),
+            Some(at) => self.rare.as_ref()?.keys.get(at),
+        }
+    }
+
+    /// The places at which it was seen under other keys later.
+    pub fn places(&self) -> &[Place] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.places)
+    }
+
+    /// How often it was seen again under other addresses.
+    pub fn sightings(&self) -> u32 {
+        self.rare.as_ref().map_or(0, |rare| rare.sightings)
+    }
+
+    /// How often of these as a file that was copied or replayed has it.
+    pub fn like_copies(&self) -> u32 {
+        self.rare.as_ref().map_or(0, |rare| rare.like_copies)
+    }
+
+    /// Those that packets named, in the order in which they were seen first.
+    pub fn interfaces(&self) -> impl Iterator<Item = u32> {
+        let first = Some(self.interface).filter(|interface| *interface != 0);
+        let others = self.rare.iter().flat_map(|rare| rare.interfaces.iter().copied());
+        first.into_iter().chain(others)
     }
 
     /// Looks at what the next segment will look at.
     #[inline]
     pub(super) fn touch(&self) -> u64 {
         let is_over = u64::from(self.handshake.is_over());
-        (self.last_time ^ self.first_time).cast_unsigned() ^ is_over ^ self.interfaces.len() as u64
+        (self.last_time ^ self.first_time).cast_unsigned() ^ is_over ^ u64::from(self.interface)
     }
 
     /// The next segment, in the order of the capture.
@@ -150,7 +200,7 @@ impl Entry {
         } else if segment.time < self.first_time {
             self.first_time = segment.time;
         }
-        if segment.interface != 0 && self.interfaces.last() != Some(&segment.interface) {
+        if segment.interface != self.interface {
             self.on(segment.interface);
         }
         if !self.handshake.is_over() || segment.flags & SYN != 0 {
@@ -170,28 +220,34 @@ impl Entry {
 
     #[cold]
     fn on(&mut self, interface: u32) {
-        if self.interfaces.len() < MOST_PLACES && !self.interfaces.contains(&interface) {
-            self.interfaces.push(interface);
+        if self.interface == 0 {
+            self.interface = interface;
+        } else if interface != 0 {
+            let others = &mut self.rare.get_or_insert_default().interfaces;
+            if others.len() + 1 < MOST_PLACES && !others.contains(&interface) {
+                others.push(interface);
+            }
         }
     }
 
     /// It is seen under other addresses, too; `original` is when the same segment was seen, and where.
     pub(super) fn also_seen(&mut self, key: &Key, side: u8, segment: &Segment<'_>, original: (i64, u32)) {
         let key = oriented(key, side);
-        self.sightings = self.sightings.saturating_add(1);
+        let rare = self.rare.get_or_insert_default();
+        rare.sightings = rare.sightings.saturating_add(1);
         let (time, interface) = original;
         let passed = segment.time.saturating_sub(time);
         if interface == segment.interface && (passed == 0 || passed > LATER) {
-            self.like_copies = self.like_copies.saturating_add(1);
+            rare.like_copies = rare.like_copies.saturating_add(1);
         }
         let place = Place {
             key: key.clone(),
             interface: segment.interface,
         };
-        if self.places.len() < MOST_PLACES && !self.places.contains(&place) {
-            self.places.push(place);
+        if rare.places.len() < MOST_PLACES && !rare.places.contains(&place) {
+            rare.places.push(place);
         }
-        self.keys.push(key);
+        rare.keys.push(key.into());
     }
 
     /// An ICMP error came back for one of its segments.
@@ -223,17 +279,17 @@ impl Entry {
             refused,
             saw_data,
             unreachable,
-            answered,
-            acknowledged,
+            is_answered,
+            is_acknowledged,
             ..
         } = self.handshake;
-        if acknowledged.is_some() || (opener.is_some() && saw_data) {
+        if is_acknowledged || (opener.is_some() && saw_data) {
             Opening::Complete
         } else if opener.is_none() {
             Opening::Unseen
         } else if refused {
             Opening::Refused
-        } else if answered.is_some() {
+        } else if is_answered {
             Opening::Half
         } else if unreachable {
             Opening::Unreachable
@@ -244,9 +300,9 @@ impl Entry {
 
     /// From SYN to the ACK of the SYN-ACK; None unless all three were captured.
     pub fn handshake_ms(&self) -> Option<f64> {
-        let (sent, acknowledged) = (self.handshake.sent?, self.handshake.acknowledged?);
-        self.handshake.answered?;
-        Some(acknowledged.saturating_sub(sent) as f64 / 1e6)
+        let it = &self.handshake;
+        let is_whole = it.is_sent && it.is_answered && it.is_acknowledged;
+        is_whole.then(|| it.acknowledged.saturating_sub(it.sent) as f64 / 1e6)
     }
 
     /// As the column `ending` has it.
@@ -262,9 +318,8 @@ impl Entry {
     /// Whether this can have come about by segments.
     pub(super) fn is_sound(&self) -> bool {
         let is_side = |side: Option<u8>| side.is_none_or(|side| side < 2);
-        !self.keys.is_empty()
-            && self.places.len() <= MOST_PLACES
-            && self.interfaces.len() <= MOST_PLACES
+        self.places().len() <= MOST_PLACES
+            && self.interfaces().count() <= MOST_PLACES
             && is_side(self.reset)
             && is_side(self.handshake.opener)
     }

@@ -38,7 +38,7 @@ pub trait FlowSink {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Slot {
     generation: u32,
-    entry: Option<Box<Entry>>,
+    entry: Option<Entry>,
 }
 
 /// Where a key leads.
@@ -62,28 +62,25 @@ impl Index {
     fn find(&self, key: &Key, slots: &[Slot]) -> Option<Found> {
         let mut found = None;
         self.table.find(hash_of(&self.hasher, key), |&(slot, at)| {
-            let known = slots
-                .get(slot as usize)
-                .and_then(|slot| slot.entry.as_ref()?.keys.get(at as usize));
-            let side = match known {
-                Some(known) if known == key => 0,
-                Some(known) if known.is_reverse_of(key) => 1,
-                _ => return false,
-            };
-            found = Some(Found { slot, side });
-            true
+            let entry = slots.get(slot as usize).and_then(|slot| slot.entry.as_ref());
+            let side = entry.and_then(|entry| entry.key(at as usize)?.side_of(key));
+            found = side.map(|side| Found { slot, side });
+            found.is_some()
         });
         found
     }
 
     /// Adds a key of a connection, which is none of another one.
     fn insert(&mut self, slot: u32, at: usize, slots: &[Slot]) {
-        let key_of = |(slot, at): (u32, u32)| slots.get(slot as usize)?.entry.as_ref()?.keys.get(at as usize);
+        let key_of = |(slot, at): (u32, u32)| {
+            let entry = slots.get(slot as usize)?.entry.as_ref()?;
+            Some(entry.key(at as usize)?.key())
+        };
         let item = (slot, at as u32);
         let hasher = &self.hasher;
         if let Some(key) = key_of(item) {
-            let hash = |item: &(u32, u32)| key_of(*item).map_or(0, |key| hash_of(hasher, key));
-            self.table.insert_unique(hash_of(hasher, key), item, hash);
+            let hash = |item: &(u32, u32)| key_of(*item).map_or(0, |key| hash_of(hasher, &key));
+            self.table.insert_unique(hash_of(hasher, &key), item, hash);
         }
     }
 
@@ -210,7 +207,7 @@ impl Flows {
     /// The connections that are open, by their places.
     pub fn entries(&self) -> impl Iterator<Item = (u32, &Entry)> {
         let slots = (0u32..).zip(&self.slots);
-        slots.filter_map(|(number, slot)| Some((number, slot.entry.as_deref()?)))
+        slots.filter_map(|(number, slot)| Some((number, slot.entry.as_ref()?)))
     }
 
     /// How many there are.
@@ -219,11 +216,11 @@ impl Flows {
     }
 
     fn entry(&self, slot: u32) -> Option<&Entry> {
-        self.slots.get(slot as usize)?.entry.as_deref()
+        self.slots.get(slot as usize)?.entry.as_ref()
     }
 
     fn entry_mut(&mut self, slot: u32) -> Option<&mut Entry> {
-        self.slots.get_mut(slot as usize)?.entry.as_deref_mut()
+        self.slots.get_mut(slot as usize)?.entry.as_mut()
     }
 
     #[cold]
@@ -232,7 +229,7 @@ impl Flows {
             Some(found) => found,
             None => self.make(key, segment, sink),
         };
-        let keys = self.entry(found.slot).map_or(0, |entry| entry.keys.len());
+        let keys = self.entry(found.slot).map_or(0, |entry| entry.keys().count());
         self.index.insert(found.slot, keys.saturating_sub(1), &self.slots);
         found
     }
@@ -242,10 +239,7 @@ impl Flows {
         let ports = (key.source_port(), key.destination_port());
         let sent = self.linker.as_ref()?.find(segment, ports)?;
         let slot = self.slots.get_mut(sent.slot as usize)?;
-        let entry = slot
-            .entry
-            .as_deref_mut()
-            .filter(|_| slot.generation == sent.generation)?;
+        let entry = slot.entry.as_mut().filter(|_| slot.generation == sent.generation)?;
         entry.also_seen(key, sent.side, segment, (sent.time, sent.interface));
         Some(Found {
             slot: sent.slot,
@@ -264,7 +258,7 @@ impl Flows {
             self.slots.len() as u32 - 1
         });
         sink.open(slot, &entry);
-        self.slots[slot as usize].entry = Some(Box::new(entry));
+        self.slots[slot as usize].entry = Some(entry);
         Found { slot, side }
     }
 
@@ -306,10 +300,10 @@ impl Flows {
         let Some(entry) = place.entry.take() else { return };
         place.generation = place.generation.wrapping_add(1);
         self.free.push(slot);
-        for key in &entry.keys {
-            self.index.remove(slot, key);
+        for key in entry.keys() {
+            self.index.remove(slot, &key.key());
         }
-        sink.close(slot, entry);
+        sink.close(slot, Box::new(entry));
     }
 
     /// Whether this can have come about by segments that name no other interfaces than these.
@@ -318,8 +312,8 @@ impl Flows {
         self.count() <= self.most
             && self.entries().all(|(_, entry)| {
                 entry.is_sound()
-                    && entry.interfaces.iter().all(is_known)
-                    && entry.places.iter().all(|place| is_known(&place.interface))
+                    && entry.interfaces().all(|interface| is_known(&interface))
+                    && entry.places().iter().all(|place| is_known(&place.interface))
             })
     }
 }
@@ -357,7 +351,7 @@ impl From<Stored> for Flows {
         };
         for (number, slot) in (0u32..).zip(&flows.slots) {
             match &slot.entry {
-                Some(entry) => (0..entry.keys.len()).for_each(|at| flows.index.insert(number, at, &flows.slots)),
+                Some(entry) => (0..entry.keys().count()).for_each(|at| flows.index.insert(number, at, &flows.slots)),
                 None => flows.free.push(number),
             }
         }

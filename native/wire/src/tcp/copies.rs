@@ -1,8 +1,8 @@
 //! Knows the last packets of a direction again: a capture may hold a packet twice, as seen at two interfaces.
 //!
 //! Packets are remembered in generations, which end with 32 packets or after a second or two. The current one and the one
-//! before it are known, so at least the last 32 packets of the last second are. One list holds both, and a small filter
-//! for each tells at once that most packets are not known.
+//! before it are known, so at least the last 32 packets of the last second are. One list holds both. Where it is long, a
+//! small filter for each tells at once that most packets are not known.
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -15,8 +15,11 @@ const REMEMBERED: usize = 32;
 /// connection that says little would hold what can have no copies any more.
 const STEP: u32 = 30;
 
-/// Most connections have few packets, and there may be very many of them: room for packets grows by so many.
-const GROWTH: usize = 4;
+/// Most connections have few packets, and there may be very many of them: room for packets grows by so many at first.
+const GROWTH: usize = 2;
+
+/// So many packets are looked through without a filter.
+const FEW: usize = 8;
 
 /// Nanoseconds within which the same packet is seen a second time, for example by `tcpdump -i any`.
 const SAME_PACKET: u64 = 1_000_000;
@@ -49,9 +52,14 @@ impl At {
 
 type Seen = SmallVec<[At; 2]>;
 
-/// Lists of places, each once.
+/// What few directions have.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Lists(Vec<Seen>);
+struct Rare {
+    /// What is in the generation before and in the current one; None as long as they are short.
+    filters: Option<[Filter; 2]>,
+    /// Lists of places from number 1 on, each once.
+    lists: Vec<Seen>,
+}
 
 /// What a packet is known by: with payload its sequence number, else everything that it says.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -99,6 +107,15 @@ struct Entry {
 }
 
 impl Entry {
+    fn key(&self) -> Key {
+        let rest = self.rest & !UNIDENTIFIED;
+        Key {
+            sequence: self.sequence,
+            acknowledgement: if rest == PAYLOAD { 0 } else { self.more },
+            rest,
+        }
+    }
+
     #[inline]
     fn is(&self, key: Key) -> bool {
         self.sequence == key.sequence
@@ -131,6 +148,12 @@ impl Filter {
         self.0 |= one;
         self.1 |= two;
     }
+
+    fn of(entries: &[Entry]) -> Filter {
+        let mut filter = Filter::default();
+        entries.iter().for_each(|entry| filter.add(entry.key()));
+        filter
+    }
 }
 
 /// The packets of a direction that are known again.
@@ -142,19 +165,16 @@ pub(super) struct Copies {
     older: u32,
     /// The step of time in which the current generation began.
     began: u32,
-    known_before: Filter,
-    known: Filter,
     /// List 0 of places is this one, which is usually the only one.
     first: At,
-    /// Lists 1 and up.
-    others: Option<Box<Lists>>,
+    rare: Option<Box<Rare>>,
 }
 
 impl Copies {
     /// Looks at what remembering a packet will look at.
     #[inline]
     pub fn touch(&self) -> u64 {
-        self.known.0 ^ self.entries.last().map_or(0, |entry| entry.sequence.into())
+        self.entries.last().map_or(0, |entry| entry.sequence.into())
     }
 
     /// Whether a packet was captured before, at another place or a moment ago; whether or not, it is remembered.
@@ -210,19 +230,45 @@ impl Copies {
         let current = self.entries.len() - self.older();
         let is_over = step.wrapping_sub(self.began).cast_signed() > 1;
         if current == 0 || current >= REMEMBERED || is_over {
-            self.begin_generation();
+            self.begin_generation(segment.time);
             self.began = step;
-        } else if self.known.may_have(key)
-            && let Some((at, _)) = self.find_from(self.older(), self.entries.len(), key)
-        {
+        } else if let Some((at, _)) = self.find_in_current(key) {
             self.entries[at] = entry;
             return;
         }
-        self.known.add(key);
-        if self.entries.len() == self.entries.capacity() {
-            self.entries.reserve_exact(GROWTH);
+        self.push(entry, key);
+    }
+
+    #[inline]
+    fn push(&mut self, entry: Entry, key: Key) {
+        let count = self.entries.len();
+        if count == self.entries.capacity() {
+            self.entries.reserve_exact(count.clamp(GROWTH, REMEMBERED));
         }
         self.entries.push(entry);
+        if let Some([_, filter]) = self.filters_mut() {
+            filter.add(key);
+        } else if count == FEW {
+            self.filter();
+        }
+    }
+
+    #[inline]
+    fn filters(&self) -> Option<&[Filter; 2]> {
+        self.rare.as_ref()?.filters.as_ref()
+    }
+
+    #[inline]
+    fn filters_mut(&mut self) -> Option<&mut [Filter; 2]> {
+        self.rare.as_mut()?.filters.as_mut()
+    }
+
+    /// Has filters from now on.
+    #[cold]
+    fn filter(&mut self) {
+        let (before, current) = self.entries.split_at(self.older());
+        let filters = [before, current].map(Filter::of);
+        self.rare.get_or_insert_default().filters = Some(filters);
     }
 
     /// How many are of the generation before.
@@ -231,24 +277,47 @@ impl Copies {
         (self.older as usize).min(self.entries.len())
     }
 
-    fn begin_generation(&mut self) {
-        self.entries.drain(..self.older());
-        self.older = self.entries.len() as u32;
-        self.known_before = std::mem::take(&mut self.known);
+    /// What was the current generation is the one before; of one that was silent for a second nothing is kept.
+    fn begin_generation(&mut self, now: i64) {
+        let is_old = |entry: &Entry| now.saturating_sub(entry.time) >> STEP > 0;
+        if self.entries[self.older()..].iter().all(is_old) {
+            self.entries.clear();
+        } else {
+            self.entries.drain(..self.older());
+        }
+        let count = self.entries.len();
+        self.older = count as u32;
         // A connection that said much may be silent from now on.
-        if self.entries.capacity() > 4 * (self.entries.len() + GROWTH) {
-            self.entries.shrink_to(2 * (self.entries.len() + GROWTH));
+        if self.entries.capacity() > 4 * (count + GROWTH) {
+            self.entries.shrink_to(2 * (count + GROWTH));
+        }
+        if let Some(rare) = &mut self.rare {
+            rare.filters = rare
+                .filters
+                .filter(|_| count > FEW)
+                .map(|[_, known]| [known, Filter::default()]);
+            if rare.filters.is_none() && rare.lists.is_empty() {
+                self.rare = None;
+            }
         }
     }
 
     fn find(&self, key: Key) -> Option<(usize, Entry)> {
-        if self.known.may_have(key)
-            && let Some(found) = self.find_from(self.older(), self.entries.len(), key)
-        {
-            return Some(found);
-        }
-        if self.known_before.may_have(key) {
-            self.find_from(0, self.older(), key)
+        self.find_in_current(key).or_else(|| {
+            let may_have = self.filters().is_none_or(|[before, _]| before.may_have(key));
+            if may_have {
+                self.find_from(0, self.older(), key)
+            } else {
+                None
+            }
+        })
+    }
+
+    #[inline]
+    fn find_in_current(&self, key: Key) -> Option<(usize, Entry)> {
+        let may_have = self.filters().is_none_or(|[_, current]| current.may_have(key));
+        if may_have {
+            self.find_from(self.older(), self.entries.len(), key)
         } else {
             None
         }
@@ -263,8 +332,7 @@ impl Copies {
     /// A packet that is known was seen at one more place, which makes it one of the current generation.
     fn see_again(&mut self, at: usize, entry: Entry, key: Key) {
         if at < self.older() && self.entries.len() < MOST_ENTRIES {
-            self.known.add(key);
-            self.entries.push(entry);
+            self.push(entry, key);
         } else {
             self.entries[at] = entry;
         }
@@ -273,20 +341,21 @@ impl Copies {
     fn list(&self, number: u16) -> &[At] {
         match usize::from(number).checked_sub(1) {
             None => std::slice::from_ref(&self.first),
-            Some(index) => self
-                .others
-                .as_ref()
-                .and_then(|lists| lists.0.get(index))
-                .map_or(&[], |list| list.as_slice()),
+            Some(index) => self.lists().get(index).map_or(&[], |list| list.as_slice()),
         }
+    }
+
+    /// Those from number 1 on.
+    fn lists(&self) -> &[Seen] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.lists)
     }
 
     /// The number of a list of places.
     fn index(&mut self, places: Seen) -> u16 {
-        if self.others.as_ref().is_some_and(|lists| lists.0.len() >= MOST_LISTS) {
+        if self.lists().len() >= MOST_LISTS {
             self.tidy();
         }
-        let lists = &mut self.others.get_or_insert_default().0;
+        let lists = &mut self.rare.get_or_insert_default().lists;
         let index = lists.iter().position(|list| *list == places).unwrap_or_else(|| {
             lists.push(places);
             lists.len() - 1
@@ -296,12 +365,13 @@ impl Copies {
 
     /// Forget the lists of places that no packet has any more.
     fn tidy(&mut self) {
-        let old = self.others.take().unwrap_or_default();
+        let old = self.rare.as_mut().map(|rare| std::mem::take(&mut rare.lists));
+        let old = old.unwrap_or_default();
         let mut entries = std::mem::take(&mut self.entries);
         for entry in &mut entries {
             if let Some(list) = usize::from(entry.places)
                 .checked_sub(1)
-                .and_then(|index| old.0.get(index))
+                .and_then(|index| old.get(index))
             {
                 entry.places = self.index(list.clone());
             }
@@ -311,7 +381,7 @@ impl Copies {
 
     /// Whether this can have come about by remembering packets.
     pub fn is_sound(&self) -> bool {
-        let lists = self.others.as_ref().map_or(0, |lists| lists.0.len());
+        let lists = self.lists().len();
         self.entries.len() <= MOST_ENTRIES
             && self.older as usize <= self.entries.len()
             && lists <= MOST_LISTS
@@ -367,6 +437,13 @@ mod tests {
             let step = segment.time >> STEP;
             if self.recent.is_empty() || self.recent.len() >= REMEMBERED || step > self.began + 1 {
                 self.older = std::mem::take(&mut self.recent);
+                if self
+                    .older
+                    .values()
+                    .all(|(_, time, ..)| (segment.time - time) >> STEP > 0)
+                {
+                    self.older.clear();
+                }
                 self.began = step;
             }
             self.recent
@@ -404,8 +481,9 @@ mod tests {
             let time = if number < 100 { 0 } else { i64::from(number) << STEP };
             assert!(!copies.is_copy(&segment(number, 1, time, 0)));
         }
-        assert!(copies.entries.len() <= 4);
-        assert!(copies.entries.capacity() <= 32);
+        assert!(copies.entries.len() <= 2);
+        assert!(copies.entries.capacity() <= 4);
+        assert!(copies.rare.is_none());
         assert!(copies.is_copy(&segment(199, 1, 199 << STEP, 1)));
         assert!(!copies.is_copy(&segment(190, 1, 199 << STEP, 1)));
     }
@@ -417,7 +495,7 @@ mod tests {
             assert!(!copies.is_copy(&segment(number, 1, 0, number)));
             assert!(copies.is_copy(&segment(number, 1, 0, number + 1)));
         }
-        assert!(copies.others.as_ref().is_some_and(|lists| lists.0.len() <= MOST_LISTS));
+        assert!((1..=MOST_LISTS).contains(&copies.lists().len()));
         assert!(copies.is_copy(&segment(4_990, 1, 0, 7)));
         assert!(copies.is_sound());
     }
@@ -426,7 +504,7 @@ mod tests {
         #[test]
         fn the_same_as_two_generations_of_maps(
             drawn in proptest::collection::vec((0u32..90, 0u32..4, 0u32..3, 0i64..3, 0u32..3, -1i32..3), 0..900),
-            pause in prop_oneof![Just(50_000i64), Just(200_000_000), Just(700_000_000)],
+            pause in prop_oneof![Just(50_000i64), Just(200_000_000), Just(700_000_000), Just(1_500_000_000)],
         ) {
             let (mut copies, mut maps) = (Copies::default(), Maps::default());
             for (number, (sequence, length, acknowledgement, late, interface, identification)) in

@@ -169,12 +169,9 @@ pub(super) struct Delivery {
     start: u32,
     window: u32,
     pub packets: u64,
-    pub first_time: i64,
     pub last_time: i64,
     /// Where the first packet was captured.
     pub place: Option<At>,
-    pub fin: bool,
-    pub rst: bool,
     pub copies: Copies,
     disorder: Option<Box<Disorder>>,
 }
@@ -186,11 +183,8 @@ impl Delivery {
             start: 0,
             window: NO_WINDOW,
             packets: 0,
-            first_time: -1,
             last_time: -1,
             place: None,
-            fin: false,
-            rst: false,
             copies: Copies::default(),
             disorder: None,
         }

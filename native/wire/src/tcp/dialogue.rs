@@ -39,18 +39,8 @@ pub struct Figures {
     pub keep_alives: u64,
     pub lost_bytes: u64,
     pub truncated_bytes: u64,
-    pub resync_bytes: u64,
-    /// Of segments far outside the window.
-    pub stray_bytes: u64,
-    pub frames: u64,
-    pub frame_bytes: u64,
     /// From the first byte of the stream to the last, those lost included.
     pub span: u64,
-    /// Nanoseconds since 1970, or -1 where there is none.
-    pub first_time: i64,
-    pub last_time: i64,
-    pub fin: bool,
-    pub rst: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -68,9 +58,9 @@ pub struct Dialogue<W> {
     #[serde(deserialize_with = "sound_sides")]
     sides: [Side<W>; 2],
     #[serde(deserialize_with = "sound_side")]
-    opener: Option<usize>,
+    opener: Option<u8>,
     #[serde(deserialize_with = "sound_side")]
-    client_side: Option<usize>,
+    client_side: Option<u8>,
 }
 
 impl<W: Walker> Dialogue<W> {
@@ -103,14 +93,14 @@ impl<W: Walker> Dialogue<W> {
         self.talk.sasl_mechanism()
     }
 
-    /// The side that opened the connection, where that was captured.
-    pub fn opener(&self) -> Option<usize> {
-        self.opener
-    }
-
     /// The side that sends requests, where that is known.
     pub fn client_side(&self) -> Option<usize> {
-        self.client_side
+        self.client_side.map(usize::from)
+    }
+
+    /// The side of the SYN, where that was captured.
+    fn opener(&self) -> Option<usize> {
+        self.opener.map(usize::from)
     }
 
     /// The files that what is to come may name; some of them more than once.
@@ -127,7 +117,6 @@ impl<W: Walker> Dialogue<W> {
     pub fn touch(&self, side: usize) -> u64 {
         let (here, there) = (&self.sides[side & 1], &self.sides[1 - (side & 1)]);
         (here.delivery.touch() ^ there.delivery.next.cast_unsigned())
-            .wrapping_add(here.framer.frames)
             .wrapping_add(self.talk.last_request.unwrap_or(0).unsigned_abs().into())
             .wrapping_add(
                 self.talk
@@ -202,15 +191,7 @@ impl<W: Walker> Dialogue<W> {
             keep_alives: of(|it| it.keep_alives),
             lost_bytes,
             truncated_bytes: framer.losses().map_or(0, |losses| losses.truncated_bytes),
-            resync_bytes: framer.losses().map_or(0, |losses| losses.of(Lost::Resync)),
-            stray_bytes: of(|it| it.stray_bytes),
-            frames: framer.frames,
-            frame_bytes: framer.frame_bytes,
             span,
-            first_time: it.first_time,
-            last_time: it.last_time,
-            fin: it.fin,
-            rst: it.rst,
         }
     }
 
@@ -220,7 +201,7 @@ impl<W: Walker> Dialogue<W> {
     pub fn losses(&self) -> Vec<Loss> {
         let mut found = Vec::new();
         for (number, Side { delivery, framer }) in self.sides.iter().enumerate() {
-            let is_request = self.client_side.map(|client| client == number);
+            let is_request = self.client_side().map(|client| client == number);
             let sums = framer.losses().map_or(&[][..], |losses| losses.sums());
             found.extend(sums.iter().map(|&loss| Loss { is_request, ..loss }));
             if let Some(it) = delivery.disorder()
@@ -312,9 +293,6 @@ impl<W: Walker> Dialogue<W> {
         } = *segment;
         let at = At::of(segment);
         let place = *here.place.get_or_insert(at);
-        if here.first_time < 0 {
-            here.first_time = time;
-        }
         if here.copies.is_copy(segment) {
             here.disorder_mut().duplicates += 1;
             return;
@@ -329,8 +307,6 @@ impl<W: Walker> Dialogue<W> {
         here.packets += 1;
         here.last_time = time;
         here.set_window(segment.window, flags & RST == 0);
-        here.rst |= flags & RST != 0;
-        here.fin |= flags & FIN != 0;
         let is_probe = flags & (SYN | FIN | RST) == 0 && length <= 1 && position == here.next - 1;
         if is_probe && here.has_begun() && here.next > here.start() {
             here.disorder_mut().keep_alives += 1;
@@ -390,10 +366,10 @@ impl<W: Walker> Dialogue<W> {
         if segment.flags & SYN != 0 {
             start(&mut self.sides[side], segment.sequence.wrapping_add(1));
             if segment.flags & ACK != 0 {
-                self.opener.get_or_insert(other);
+                self.opener.get_or_insert(other as u8);
                 start(&mut self.sides[other], segment.acknowledgement);
             } else {
-                self.opener.get_or_insert(side);
+                self.opener.get_or_insert(side as u8);
             }
         } else if segment.length > 0 && segment.flags & RST == 0 {
             self.sides[side].delivery.begin(segment.sequence);
@@ -479,7 +455,7 @@ impl<W: Walker> Dialogue<W> {
     /// See what can be recognised, on one side and then with what that tells about the other. `last`: nothing more comes.
     fn identify<S: MessageSink<Walker = W>>(&mut self, last: bool, sink: &mut S) {
         loop {
-            let first = usize::from(self.client_side == Some(1));
+            let first = self.client_side().unwrap_or(0);
             let mut more = false;
             for side in [first, 1 - first] {
                 more |= match self.sides[side].framer.mode {
@@ -498,9 +474,10 @@ impl<W: Walker> Dialogue<W> {
     fn open<S: MessageSink<Walker = W>>(&mut self, side: usize, last: bool, sink: &mut S) -> bool {
         let other = 1 - side;
         let other_mode = self.sides[other].framer.mode;
+        let (client, opener) = (self.client_side(), self.opener());
         let framer = &mut self.sides[side].framer;
         let pieces = framer.searcher().map_or(0, |searcher| searcher.pieces().len());
-        if self.client_side == Some(other) {
+        if client == Some(other) {
             if other_mode != Mode::Frames || pieces == 0 {
                 return false;
             }
@@ -508,7 +485,7 @@ impl<W: Walker> Dialogue<W> {
             framer.found(&mut self.talk, sink, first);
             return true;
         }
-        if self.opener == Some(other) {
+        if opener == Some(other) {
             if other_mode == Mode::Start && !last && pieces < POLITE {
                 return false;
             }
@@ -537,6 +514,7 @@ impl<W: Walker> Dialogue<W> {
 
     /// Look for a boundary in mid-stream; whoever sends a request there is the client.
     fn find<S: MessageSink<Walker = W>>(&mut self, side: usize, last: bool, sink: &mut S) -> bool {
+        let from_start = self.opener() == Some(1 - side);
         let Side { framer, .. } = &mut self.sides[side];
         let role = framer.is_request;
         if framer.searcher().is_none() {
@@ -554,7 +532,6 @@ impl<W: Walker> Dialogue<W> {
             }
         }
         let mut client = side;
-        let from_start = self.opener == Some(1 - side);
         let mut found = searcher.find(&self.talk, role != Some(false), last, from_start);
         if found.is_none() && (role.is_none() || (role == Some(false) && !self.talk.asked)) {
             found = searcher.find_unasked(&self.talk);
@@ -572,7 +549,7 @@ impl<W: Walker> Dialogue<W> {
 
     /// This side sends requests, so the other one responses.
     fn be_client(&mut self, side: usize) {
-        self.client_side = Some(side);
+        self.client_side = Some(side as u8);
         self.talk.spoken = Spoken::Kafka;
         for (number, it) in self.sides.iter_mut().enumerate() {
             it.framer.is_request = Some(number == side);
@@ -582,7 +559,7 @@ impl<W: Walker> Dialogue<W> {
     /// Something else is spoken: all of it is counted, nothing is read.
     fn refuse(&mut self, client: Option<usize>, spoken: Spoken, server_name: Option<String>) {
         self.talk.spoken = spoken;
-        self.client_side = client.or(self.opener);
+        self.client_side = client.map(|side| side as u8).or(self.opener);
         if spoken == Spoken::Tls {
             self.talk.set_server_name(server_name);
         }
@@ -667,7 +644,7 @@ fn sound_sides<'de, D: Deserializer<'de>, W: Walker + Deserialize<'de>>(
     sound::<D, _>(sides, is_sound)
 }
 
-fn sound_side<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
-    let side = Option::<usize>::deserialize(deserializer)?;
+fn sound_side<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::Error> {
+    let side = Option::<u8>::deserialize(deserializer)?;
     sound::<D, _>(side, side.is_none_or(|side| side < 2))
 }

@@ -108,8 +108,6 @@ struct Partial<W> {
 /// Takes one direction in order and hands its messages to the sink.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Framer<W> {
-    pub frames: u64,
-    pub frame_bytes: u64,
     partial: Option<Box<Partial<W>>>,
     searcher: Option<Box<Searcher>>,
     losses: Option<Box<Losses>>,
@@ -125,8 +123,6 @@ pub(super) struct Framer<W> {
 impl<W: Walker> Framer<W> {
     pub fn new() -> Framer<W> {
         Framer {
-            frames: 0,
-            frame_bytes: 0,
             partial: None,
             searcher: None,
             losses: None,
@@ -492,9 +488,10 @@ impl<W: Walker> Framer<W> {
             partial.buffer.extend_from_slice(run.view);
             partial.broken = kept < run.length;
         }
-        if left == 0 {
-            let head = std::mem::take(&mut partial.buffer);
-            let walker = partial.walker.take();
+        // Very many connections are between two messages, and hold nothing of either.
+        if left == 0
+            && let Some(partial) = self.partial.take()
+        {
             let Run { time, number, file, .. } = run;
             let times = Times {
                 start_time: partial.start_time,
@@ -503,8 +500,7 @@ impl<W: Walker> Framer<W> {
                 end_number: number,
                 file,
             };
-            let size = partial.size;
-            self.emit(talk, sink, size, &head, walker, times);
+            self.emit(talk, sink, partial.size, &partial.buffer, partial.walker, times);
         }
     }
 
@@ -523,8 +519,6 @@ impl<W: Walker> Framer<W> {
             self.note(Lost::SaslToken, 4 + u64::from(size), times.start_time);
             return;
         }
-        self.frames += 1;
-        self.frame_bytes += 4 + u64::from(size);
         let is_request = self.is_request == Some(true);
         if is_request {
             talk.request(head);

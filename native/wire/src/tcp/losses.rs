@@ -113,8 +113,4 @@ impl Losses {
     pub fn sums(&self) -> &[Loss] {
         &self.sums
     }
-
-    pub fn of(&self, lost: Lost) -> u64 {
-        self.sums.iter().find(|sum| sum.lost == lost).map_or(0, |sum| sum.bytes)
-    }
 }

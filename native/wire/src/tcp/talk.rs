@@ -40,10 +40,10 @@ pub(super) struct Talk {
     waiting: Queue<Waiting>,
     /// Whether the correlation ids of those rise.
     rises: bool,
-    /// Length and bytes of the first client id, as on the wire.
-    client_id: Option<Box<[u8]>>,
+    /// Length and bytes of the first client id, as on the wire; empty before one was seen.
+    client_id: SmallVec<[u8; 16]>,
     /// The version last used of every api key, by key: a client stays with the one that it negotiated.
-    versions: SmallVec<[(i16, i16); 4]>,
+    versions: SmallVec<[(i16, i16); 6]>,
     /// Api key and version of the last request.
     last_api: (i16, i16),
     names: Option<Box<Names>>,
@@ -63,7 +63,7 @@ impl Talk {
         Talk {
             waiting: Queue::default(),
             rises: true,
-            client_id: None,
+            client_id: SmallVec::new(),
             versions: SmallVec::new(),
             last_api: (-1, -1),
             names: None,
@@ -99,7 +99,7 @@ impl Talk {
             self.last_api = (api_key, api_version);
             self.remember_version(api_key, api_version);
         }
-        if self.client_id.is_none() {
+        if self.client_id.is_empty() {
             self.remember_client(head);
         }
         if api_key == SASL_HANDSHAKE {
@@ -154,7 +154,7 @@ impl Talk {
 
     /// Length and bytes of the first client id, as on the wire.
     pub fn client_id(&self) -> Option<&[u8]> {
-        self.client_id.as_deref()
+        Some(&*self.client_id).filter(|id| !id.is_empty())
     }
 
     /// The version last used of an api key.
@@ -202,7 +202,7 @@ impl Talk {
         if let Some(client) = head.get(8..end)
             && is_printable(&client[2..])
         {
-            self.client_id = Some(client.into());
+            self.client_id = client.into();
         }
     }
 
@@ -232,7 +232,7 @@ impl Talk {
         self.waiting.len() <= WAITING
             && (!self.rises || self.waiting.iter().all(does_rise))
             && self.versions.windows(2).all(|pair| pair[0].0 < pair[1].0)
-            && self.client_id.as_ref().is_none_or(|id| id.len() >= 2)
+            && self.client_id.len() != 1
     }
 }
 
