@@ -74,6 +74,8 @@ LINT: Lane = (
             ("lint-imports", "--no-logo"),
         ),
     ),
+    # Beside the engine, whose last step keeps one processor busy.
+    Stage(name="build", commands=((*NICE, "python", "-m", "tests.rust", "--build"),), is_testing=False),
 )
 # One after another: each may ask apt-get for packages.
 TOOLS: Lane = (
@@ -100,7 +102,6 @@ LAB: Lane = (
     Stage(name="lab", commands=((*PYTEST, "-n", str(LABS), "-m", "lab and not alone"),), needs_green=True),
 )
 CRATES: Lane = (
-    Stage(name="build", commands=((*NICE, "python", "-m", "tests.rust", "--build"),), is_testing=False),
     Stage(name="native", commands=((*NICE, "python", "-m", "tests.rust"),)),
     Stage(
         name="fuzz",

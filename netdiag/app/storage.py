@@ -7,11 +7,14 @@ them; everything else is bounded by the files.
 import base64
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from os.path import join
 from typing import NamedTuple
 
 from netdiag.app.progress import SILENT, Listener
+from netdiag.errors import InputError
+from netdiag.io.extras import require_live
 from netdiag.io.files.data_directory import read_data_directory
 from netdiag.kafka.protocol import stored_topics
 from netdiag.kafka.storage import BOOTSTRAP, DataDirectory, FileProblem, FolderKind, Partition, PartitionLog
@@ -28,6 +31,7 @@ from netdiag.traffic import native
 from netdiag.traffic.native import LogFile
 from netdiag.values import dataclass
 
+_INSIDE_ENGINE = ("container:", "volume:")
 # Bytes of keys and values that are shown.
 MOST_SHOWN = 4096
 # A record of an internal topic with more cannot be decoded.
@@ -48,10 +52,14 @@ _UNREADABLE = "UNREADABLE"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageQuery:
-    """Which data directories are read, and the logs of which topics; all of them where none is named."""
+    """Which data directories are read, and the logs of which topics; all of them where none is named.
 
-    paths: tuple[str, ...]
+    A name is a path, `container:NAME[:DIR]` or `volume:NAME`; `host` is the engine's URL, None for docker's own.
+    """
+
+    names: tuple[str, ...]
     topics: frozenset[str] = frozenset()
+    host: str | None = None
 
 
 def read_storage(
@@ -61,29 +69,46 @@ def read_storage(
 
     Without the capture engine, or with `reads_logs` off, what logs hold is not known.
     """
-    found = tuple(read_data_directory(path) for path in query.paths)
-    if not reads_logs:
-        return found
+    with ExitStack() as stack:
+        found = tuple(_read(name, query, stack) for name in query.names)
+        if reads_logs:
+            try:
+                found = tuple(_with_logs(one, query, listener) for one in found)
+            except native.MissingEngine as error:
+                listener.warning(error)
+            finally:
+                listener.progress("")
+    return tuple(replace(one, path=name) for one, name in zip(found, query.names, strict=True))
+
+
+def _read(name: str, query: StorageQuery, stack: ExitStack) -> DataDirectory:
+    """The directory of a name, which can be read until the stack is closed."""
+    if not name.startswith(_INSIDE_ENGINE):
+        return read_data_directory(name)
+    require_live(f"{name.partition(':')[0]}:")
+    from netdiag.io.engine.data_directories import opened  # loads the library of the engine
+
+    directory = stack.enter_context(opened(name, query.host))
     try:
-        return tuple(_with_logs(one, query, listener) for one in found)
-    except native.MissingEngine as error:
-        listener.warning(error)
-        return found
-    finally:
-        listener.progress("")
+        found = read_data_directory(directory.path)
+    except InputError as error:
+        # The path is a copy's, or the engine's own.
+        raise InputError(error.message, where=name, hint=error.hint) from error
+    return replace(found, is_cut=found.is_cut or directory.is_cut)
 
 
 def read_storage_table(
     query: StorageQuery, name: str, columns: Sequence[str], *, payloads: bool = False, listener: Listener = SILENT
 ) -> Iterator[native.Batch]:
     """The rows of a table of logs in these columns, as they become ready; InputError as `read_storage`."""
-    directories = [read_data_directory(path) for path in query.paths]
-    is_one = len(directories) == 1
-    files = [file for one in directories for file in _files(one, query, "" if is_one else one.path)]
-    try:
-        yield from _rows(directories, files, query, name, columns, payloads, listener)
-    finally:
-        listener.progress("")
+    with ExitStack() as stack:
+        directories = [_read(each, query, stack) for each in query.names]
+        prefixes = ("",) if len(directories) == 1 else query.names
+        files = [file for one, prefix in zip(directories, prefixes, strict=True) for file in _files(one, query, prefix)]
+        try:
+            yield from _rows(directories, files, query, name, columns, payloads, listener)
+        finally:
+            listener.progress("")
 
 
 def _rows(

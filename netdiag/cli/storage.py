@@ -8,7 +8,7 @@ from typer import Argument, Option
 
 from netdiag.app.captures import table_columns
 from netdiag.app.storage import StorageQuery, read_storage, read_storage_table
-from netdiag.cli.command import console_of
+from netdiag.cli.command import EngineHost, console_of
 from netdiag.cli.console import Console, write_text
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.table_rows import TableFormat, named_columns, write_rows
@@ -34,7 +34,10 @@ class LogTable(StrEnum):
 
 def storage(
     context: typer.Context,
-    directories: Annotated[list[str], Argument(metavar="DIR...", help="Data directories of brokers: log.dirs.")],
+    directories: Annotated[
+        list[str],
+        Argument(metavar="DIR...", help="A data directory (log.dirs), container:NAME[:DIR] or volume:NAME."),
+    ],
     as_json: Annotated[bool, Option("--json", help="JSON for programs (docs/output.md).")] = False,
     which: Annotated[
         LogTable | None, Option("--table", help="Print the rows of a table instead (docs/tables.md).")
@@ -53,6 +56,7 @@ def storage(
     no_logs: Annotated[
         bool, Option("--no-logs", help="Read only names and text files, which takes no time however large logs are.")
     ] = False,
+    host: EngineHost = None,
 ) -> ExitStatus:
     """Show which cluster and node wrote a broker's data directory, and what it holds. Changes nothing.
 
@@ -64,7 +68,7 @@ def storage(
         raise UsageError("--format and --columns are about the rows of a table", hint="add --table segments")
     if which is not None and (as_json or no_logs):
         raise UsageError(f"--table {which} does not go with {'--json' if as_json else '--no-logs'}")
-    query = StorageQuery(paths=tuple(directories), topics=frozenset(topic or ()))
+    query = StorageQuery(names=tuple(directories), topics=frozenset(topic or ()), host=host)
     console = console_of(context)
     if which is not None:
         return _table(query, which, form or TableFormat.JSON, columns, payloads, console)

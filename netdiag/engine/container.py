@@ -81,6 +81,24 @@ class EngineNetwork:
     ipv6: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mount:
+    """What is mounted into a container: where, from which path of the docker host, and of which volume if any."""
+
+    destination: str
+    source: str
+    volume: str
+
+
+def parse_mounts(document: object) -> tuple[Mount, ...]:
+    """The mounts of an inspected container."""
+    found = (
+        Mount(destination=text(one, "Destination"), source=text(one, "Source"), volume=text(one, "Name"))
+        for one in sequence(document, "Mounts")
+    )
+    return tuple(mount for mount in found if mount.destination.startswith("/") and mount.source)
+
+
 def parse_network(document: object) -> EngineNetwork:
     """The network of one document; networks without a driver's bridge have an empty `bridge_name`."""
     pools = sequence(document, "IPAM", "Config")

@@ -87,6 +87,14 @@ class BrokerConfig:
         """Whether the node is an isolated controller."""
         return self.roles == {"controller"}
 
+    @property
+    def data_directories(self) -> tuple[str, ...]:
+        """Where the broker keeps its data, as far as properties and the image say; nothing if this is not known."""
+        if self.is_unknown("log.dirs") or self.is_unknown("log.dir"):
+            return ()
+        named = self.value("log.dirs") or self.value("log.dir") or FAMILIES[self.family].data_directory
+        return tuple(text.strip() for text in named.split(",") if text.strip().startswith("/"))
+
     @cached_property
     def mode(self) -> Mode:
         """KRaft where roles are given, else ZooKeeper where it is named."""

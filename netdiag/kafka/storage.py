@@ -23,6 +23,10 @@ HIGH_WATERMARKS = "replication-offset-checkpoint"
 CLEANED = "cleaner-offset-checkpoint"
 OFFSET_CHECKPOINTS = (RECOVERY_POINTS, LOG_STARTS, HIGH_WATERMARKS, CLEANED)
 BOOTSTRAP = "bootstrap.checkpoint"
+# What tells whose a data directory is, and how far its logs reach.
+KNOWN_FILES = (META_PROPERTIES, CLEAN_SHUTDOWN, *OFFSET_CHECKPOINTS, BOOTSTRAP)
+# Where brokers keep their data unless told otherwise: Kafka's default of log.dir, and its server.properties for KRaft.
+DEFAULT_DIRECTORIES = ("/tmp/kafka-logs", "/tmp/kraft-combined-logs")
 PARTITION_METADATA = "partition.metadata"
 LEADER_EPOCHS = "leader-epoch-checkpoint"
 TopicPartition = tuple[str, int]

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
                 began = time.process_time()
                 try:
                     folder = _written(Path(made) / "data", files)
-                    (one,) = read_storage(StorageQuery(paths=(str(folder),)), listener=Silent())
+                    (one,) = read_storage(StorageQuery(names=(str(folder),)), listener=Silent())
                     storage_json((one,))
                     for name in _TABLES:
                         rows(folder, name)

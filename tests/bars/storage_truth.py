@@ -99,7 +99,7 @@ def _dumped(version: str, files: Sequence[Path], *arguments: str) -> Mapping[Pat
 def rows(folder: Path, name: str, **options: Any) -> list[Row]:
     """Every row of a table."""
     names = table(name).names
-    batches = read_storage_table(StorageQuery(paths=(str(folder),)), name, names, **options)
+    batches = read_storage_table(StorageQuery(names=(str(folder),)), name, names, **options)
     return [dict(zip(names, row, strict=True)) for batch in batches for row in batch.rows()]
 
 

@@ -111,7 +111,12 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_shown(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("files", "message"),
-    [({"a.txt": ""}, b"is not a data directory of a broker"), ({}, b"no such file or directory")],
+    [
+        ({"a.txt": ""}, b"is not a data directory of a broker"),
+        # ZooKeeper's.
+        ({"version-2/log.1": "", "version-2/snapshot.0": ""}, b"is not a data directory of a broker"),
+        ({}, b"no such file or directory"),
+    ],
 )
 def test_what_is_no_data_directory(tmp_path: Path, files: Mapping[str, str], message: bytes) -> None:
     _made(tmp_path / "data", files)

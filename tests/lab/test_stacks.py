@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from netdiag.app.storage import StorageQuery, read_storage
+from netdiag.errors import InputError
+from netdiag.kafka.storage import DataDirectory, MetaProperties
 from tests.lab import vantages
 from tests.lab.errors import LabError
 from tests.lab.image_set import APACHE_3, APACHE_4
@@ -42,10 +46,30 @@ def test_one_broker(lab: Lab, file: str, image: str) -> None:
         for oracle in ORACLES:
             assert answers[door, oracle].verdict() == "ok", answers[door, oracle].raw
             assert answers[dead, oracle].verdict() == "bootstrap", answers[dead, oracle].raw
+        if not image:
+            _its_volumes_hold_its_data(
+                stack, topic.name, set(lab.engine.docker("volume", "ls", "-q").split()) - set(before.split())
+            )
         project = stack.project
     assert project not in lab.engine.docker("ps", "-a", "--format", "{{.Names}}")
     assert project not in lab.engine.docker("network", "ls", "--format", "{{.Name}}")
     assert lab.engine.docker("volume", "ls", "-q") == before
+
+
+def _its_volumes_hold_its_data(stack: Stack, topic: str, volumes: set[str]) -> None:
+    """cp-kafka has a volume for its data and one for secrets, which is empty; this file names no directory."""
+    host = stack.engine.docker_host
+    (found,) = read_storage(StorageQuery(names=(f"container:{stack.container('broker-1')}",), host=host))
+    assert isinstance(found.meta, MetaProperties)
+    assert found.meta.node_id == 1
+    assert found.logs is not None
+    assert f"{topic}-0" in found.logs
+    assert not found.is_cut
+    same: list[DataDirectory] = []
+    for volume in volumes:
+        with suppress(InputError):
+            same += read_storage(StorageQuery(names=(f"volume:{volume}",), host=host), reads_logs=False)
+    assert [one.meta for one in same] == [found.meta]
 
 
 def _five_broker_cells(stack: Stack) -> list[tuple[Cell, str]]:

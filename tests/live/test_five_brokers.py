@@ -16,12 +16,14 @@ from dataclasses import dataclass
 
 import pytest
 
+from netdiag.app.storage import StorageQuery, read_storage
 from netdiag.deployment.model.deployment import State
 from netdiag.deployment.model.verdict import Address, Answered
 from netdiag.engine.container import Status
 from netdiag.findings import TopologyLocation
 from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.topology import read_topology
+from netdiag.kafka.storage import MetaProperties
 from netdiag.linux.resolver import parse_hosts
 from netdiag.rules.topology import check_topology
 from netdiag.topology.graph import Published, PublishedBy, Topology, Unmatched
@@ -62,6 +64,18 @@ def test_every_vantage_is_taken(checked: Check, stack: Stack) -> None:
     assert labels[-1] == f"netns:{stack.engine.record.lan_netns}"
     assert checked.observed.skipped == checked.live.skipped == ()
     assert checked.observed.notes == ()
+
+
+def test_data_directories_of_containers_are_read_where_they_are(stack: Stack) -> None:
+    """Each lies in the container's own file system: the engine gives a copy of it."""
+    host = stack.engine.docker_host
+    names = tuple(f"container:{stack.container(f'broker-{number}')}" for number in range(1, 6))
+    found = read_storage(StorageQuery(names=names, host=host))
+    identities = [(one.meta.cluster_id, one.meta.node_id) for one in found if isinstance(one.meta, MetaProperties)]
+    assert identities == [("5L6g3nShT-eMCtK--X86sw", number) for number in range(1, 6)]
+    assert [one.path for one in found] == list(names)
+    registered = {node.node_id: node.endpoints for node in found[0].state.brokers}
+    assert registered[2] == ("INTERNAL://broker-2:29092", "EXTERNAL://localhost:9092")
 
 
 def test_prediction_and_observation_agree(checked: Check, figure: Report) -> None:

@@ -15,7 +15,7 @@ from netdiag.deployment.model.verdict import Address
 from netdiag.digits import number_of
 from netdiag.findings import Edit, Location
 from netdiag.kafka.broker_config import BrokerConfig, Mode
-from netdiag.kafka.images.families import FAMILIES, Sign
+from netdiag.kafka.images.families import Sign
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry
 from netdiag.kafka.storage import MetaProperties, UnreadableMetaProperties
@@ -387,11 +387,7 @@ class Broker:
     @property
     def data_directories(self) -> tuple[str, ...]:
         """Where the broker keeps its data; nothing if this is not known."""
-        config = self.config
-        if self.is_configured_by_file or config.is_unknown("log.dirs") or config.is_unknown("log.dir"):
-            return ()
-        named = config.value("log.dirs") or config.value("log.dir") or FAMILIES[config.family].data_directory
-        return tuple(text.strip() for text in named.split(",") if text.strip().startswith("/"))
+        return () if self.is_configured_by_file else self.config.data_directories
 
     @property
     def is_configured_by_file(self) -> bool:

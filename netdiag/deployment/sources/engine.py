@@ -167,6 +167,11 @@ def _broker(container: Container, member: Member) -> Broker:
     )
 
 
+def data_directories(container: Container) -> tuple[str, ...]:
+    """Where a broker in a container keeps its data, as far as its variables and its image say."""
+    return broker_config(parse_image(container.image), container.environment, _launch(container)).data_directories
+
+
 def _launch(container: Container) -> Launch:
     published = {p.target: p.published for p in container.requested_ports if p.protocol == "tcp"}
     return Launch(command=(*container.entrypoint, *container.command), mounts=None, published=published)

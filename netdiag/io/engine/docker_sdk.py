@@ -1,7 +1,7 @@
 """Asking a Docker Engine about its containers and networks, and nothing else: no request here changes anything."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -12,7 +12,17 @@ import requests
 from docker.tls import TLSConfig
 
 from netdiag.deployment.sources.engine import runs_kafka
-from netdiag.engine.container import Container, EngineNetwork, in_sight, log_lines, parse_container, parse_network, text
+from netdiag.engine.container import (
+    Container,
+    EngineNetwork,
+    Mount,
+    in_sight,
+    log_lines,
+    parse_container,
+    parse_mounts,
+    parse_network,
+    text,
+)
 from netdiag.errors import EngineError, InputError
 from netdiag.io.engine.address import EngineAddress, TlsFiles, find_engine
 from netdiag.values import dataclass
@@ -108,10 +118,26 @@ class Engine:
                 raise self._translated(error) from error
         return log_lines(bytes(kept))
 
+    def mounts(self, container: Container) -> tuple[Mount, ...]:
+        """What is mounted into a container."""
+        return parse_mounts(self._ask(lambda: self._client.inspect_container(container.id)))
+
+    def mountpoint(self, volume: str) -> str | None:
+        """Where the engine keeps a volume; NotThere where it has none of that name."""
+        return text(self._ask(lambda: self._client.inspect_volume(volume)), "Mountpoint") or None
+
+    def archive(self, container: Container, path: str) -> Iterator[bytes]:
+        """A path inside a container as a tar archive, in chunks; NotThere where there is none."""
+        chunks, _ = self._ask(lambda: self._client.get_archive(container.id, path))
+        try:
+            yield from chunks
+        except (requests.RequestException, docker.errors.DockerException, OSError) as error:
+            raise self._translated(error) from error
+
     def _inspect(self, identifier: str) -> Container | None:
         try:
             return parse_container(self._ask(lambda: self._client.inspect_container(identifier)))
-        except _Gone:
+        except NotThere:
             return None
 
     def _ask(self, request: Callable[[], T]) -> T:
@@ -126,12 +152,12 @@ class Engine:
 
     def _translated(self, error: Exception) -> EngineError:
         if isinstance(error, docker.errors.NotFound):
-            return _Gone(_one_line(error), where=self.address.url)
+            return NotThere(_one_line(error), where=self.address.url)
         return failure(error, self.address)
 
 
-class _Gone(EngineError):
-    """The container is not there any more."""
+class NotThere(EngineError):
+    """The engine has no such container, volume or path."""
 
 
 def connect(address: EngineAddress, *, timeout: float = 10.0) -> Engine:

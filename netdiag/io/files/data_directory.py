@@ -69,15 +69,16 @@ class _Reading:
     def directory(self) -> DataDirectory:
         names = self._names("")
         folders = {name: kind for name in names if (kind := partition_name(name)) is not None}
-        if META_PROPERTIES not in names and not folders:
-            raise InputError(
-                "is not a data directory of a broker: it has no meta.properties and no folder of a partition",
-                where=self.path,
-                hint="name a folder of log.dirs",
-            )
         known = sorted(folders.items())
         self.is_cut |= len(known) > MOST_PARTITIONS
         partitions = tuple(self._partition(name, kind) for name, kind in known[:MOST_PARTITIONS])
+        # ZooKeeper has a folder "version-2" of its own.
+        if META_PROPERTIES not in names and not any(one.segments or one.topic_id for one in partitions):
+            raise InputError(
+                "is not a data directory of a broker: it has no meta.properties and no log of a partition",
+                where=self.path,
+                hint="name a folder of log.dirs",
+            )
         return DataDirectory(
             path=self.path,
             meta=self._parsed(META_PROPERTIES, meta_properties) if META_PROPERTIES in names else None,

@@ -9,7 +9,8 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 Answers = Mapping[str, object]
-"""Path without its version -> document; an int is a status, bytes are sent as they are, None is silence."""
+"""Path without its version, with or without its query -> document; an int is a status, bytes are sent as they are,
+None is silence."""
 
 VERSION = {"ApiVersion": "1.41", "Version": "20.10.24", "Os": "linux", "MinAPIVersion": "1.12"}
 
@@ -23,10 +24,8 @@ def fake_engine(path: Path, answers: Answers) -> Iterator[str]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            bare = self.path.partition("?")[0]
-            if bare.startswith("/v1."):
-                bare = "/" + bare.split("/", 2)[2]
-            found = answers.get(bare, 404)
+            asked = "/" + self.path.split("/", 2)[2] if self.path.startswith("/v1.") else self.path
+            found = answers.get(asked, answers.get(asked.partition("?")[0], 404))
             if found is None:
                 over.wait(20)
                 self.close_connection = True

@@ -1,0 +1,215 @@
+"""Data directories in containers and volumes: read where the engine keeps them, or else in a copy that it gives.
+
+Docker's archive API gives a path of a container, running or not, as a tar archive. Nothing runs in the container, and
+nothing is created but a temporary folder here.
+"""
+
+import io
+import os
+import posixpath
+import shutil
+import tarfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
+
+from netdiag.deployment.sources.engine import data_directories
+from netdiag.engine.container import Container, Mount
+from netdiag.errors import EngineError, InputError
+from netdiag.io.engine.address import find_engine
+from netdiag.io.engine.docker_sdk import Engine, NotThere, connect
+from netdiag.io.engine.same_kernel import SameKernel, locate
+from netdiag.kafka.storage import DEFAULT_DIRECTORIES, KNOWN_FILES, META_PROPERTIES
+from netdiag.patterns import regex
+from netdiag.values import dataclass
+
+# Of a directory that the engine copies.
+MOST_COPIED = 512 * 1024 * 1024
+_MOST_NAMES = 100_000
+_PART = regex(r"[^/\x00]{1,255}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenDirectory:
+    """Where a data directory can be read on this machine; `is_cut` where that is a copy of a part of it."""
+
+    path: str
+    is_cut: bool = False
+
+
+@contextmanager
+def opened(name: str, host: str | None, *, most_bytes: int = MOST_COPIED) -> Iterator[OpenDirectory]:
+    """The directory `container:NAME[:DIR]` or `volume:NAME`, for the block; InputError where there is none."""
+    kind, _, rest = name.partition(":")
+    with connect(find_engine(host, os.environ, Path.home())) as engine, TemporaryDirectory() as folder:
+        containers = engine.containers()
+        if kind == "volume":
+            container, inside, source = _of_volume(engine, rest, containers)
+        else:
+            container, inside = _of_container(engine, rest, containers)
+            source = _on_host(engine.mounts(container), inside)
+        is_here = isinstance(locate(engine.address, containers), SameKernel)
+        if source is not None and is_here and os.access(source, os.R_OK | os.X_OK):
+            yield OpenDirectory(path=source)
+            return
+        if container is None:
+            raise InputError(
+                "netdiag cannot read the volume, and no container mounts it",
+                where=name,
+                hint="run netdiag as root on the engine's machine",
+            )
+        copied = _Copy(folder=folder, left=most_bytes)
+        try:
+            copied.take(engine, container, inside)
+        except NotThere as error:
+            raise InputError(f"container {container.name} has no directory {inside}", where=name) from error
+        yield OpenDirectory(path=folder, is_cut=copied.is_cut)
+
+
+def _of_container(engine: Engine, rest: str, containers: Iterable[Container]) -> tuple[Container, str]:
+    name, _, inside = rest.partition(":")
+    found = next((one for one in containers if name and (name == one.name or one.id.startswith(name))), None)
+    if found is None:
+        raise InputError("no container has that name", where=f"container:{rest}", hint="list them with docker ps -a")
+    if not inside:
+        directories = data_directories(found) or tuple(
+            each for each in DEFAULT_DIRECTORIES if _has(engine, found, posixpath.join(each, META_PROPERTIES))
+        )
+        if len(directories) != 1:
+            known = f"it has {', '.join(directories)}" if directories else "no variable sets log.dirs"
+            raise InputError(
+                f"netdiag cannot tell which directory to read: {known}",
+                where=f"container:{rest}",
+                hint=f"name it: container:{found.name}:/var/lib/kafka/data",
+            )
+        (inside,) = directories
+    return found, posixpath.normpath(f"/{inside}".replace("//", "/"))
+
+
+def _has(engine: Engine, container: Container, path: str) -> bool:
+    try:
+        return any(engine.archive(container, path))
+    except NotThere:
+        return False
+
+
+def _of_volume(engine: Engine, name: str, containers: Iterable[Container]) -> tuple[Container | None, str, str | None]:
+    """A container that mounts the volume, where in it, and where the engine keeps it."""
+    try:
+        source = engine.mountpoint(name)
+    except NotThere as error:
+        where = f"volume:{name}"
+        raise InputError("no volume has that name", where=where, hint="list them with docker volume ls") from error
+    for container in containers:
+        for mount in engine.mounts(container):
+            if mount.volume == name:
+                return container, mount.destination, source
+    return None, "", source
+
+
+def _on_host(mounts: Iterable[Mount], inside: str) -> str | None:
+    """The path outside of a directory inside; None where it is no mount's, or a link leads out of the mount."""
+    over = [mount for mount in mounts if inside == mount.destination or inside.startswith(f"{mount.destination}/")]
+    if not over:
+        return None
+    mount = max(over, key=lambda one: len(one.destination))
+    whole = os.path.realpath(mount.source)
+    path = os.path.realpath(whole + inside.removeprefix(mount.destination))
+    return path if path == whole or path.startswith(f"{whole}/") else None
+
+
+class _Copy:
+    """A copy of a data directory in a folder, up to so many bytes: what tells whose it is comes first."""
+
+    def __init__(self, *, folder: str, left: int) -> None:
+        self.is_cut = False
+        self._folder = Path(folder)
+        self._left = left
+        self._names = _MOST_NAMES
+
+    def take(self, engine: Engine, container: Container, inside: str) -> None:
+        """Copy; NotThere where the container has no such directory."""
+        for name in KNOWN_FILES:
+            try:
+                self._unpack(engine.archive(container, posixpath.join(inside, name)), depth=0)
+            except NotThere:
+                continue
+        self._unpack(engine.archive(container, inside), depth=1)
+
+    def _unpack(self, chunks: Iterator[bytes], depth: int) -> None:
+        """Regular files of a data directory and of its folders; `depth` names lead each path."""
+        try:
+            with tarfile.open(fileobj=_Stream(chunks, self), mode="r|") as archive:
+                for member in archive:
+                    parts = member.name.split("/")[depth:]
+                    if not 1 <= len(parts) <= 2 or not all(map(_is_name, parts)):
+                        continue
+                    path = self._folder.joinpath(*parts)
+                    content = archive.extractfile(member) if member.isreg() else None
+                    if content is not None:
+                        self._write(path, content)
+                    elif member.isdir() and len(parts) == 1:
+                        self._make(path)
+        except _Enough:
+            self.is_cut = True
+        except tarfile.TarError as error:
+            raise EngineError(f"the engine's archive cannot be read: {error}") from error
+
+    def _make(self, folder: Path) -> None:
+        if not folder.exists():
+            self._name_one()
+            folder.mkdir()
+
+    def _write(self, path: Path, content: IO[bytes]) -> None:
+        if path.exists():
+            return
+        self._make(path.parent)
+        self._name_one()
+        with path.open("wb") as file:
+            shutil.copyfileobj(content, file)
+
+    def _name_one(self) -> None:
+        self._names -= 1
+        if self._names < 0:
+            raise _Enough
+
+    def count(self, size: int) -> None:
+        """So many bytes more have come."""
+        self._left -= size
+        if self._left < 0:
+            raise _Enough
+
+
+class _Enough(Exception):
+    """The copy is as large as it may be."""
+
+
+class _Stream(io.RawIOBase):
+    """The chunks of an archive as a file, for as long as a copy may grow."""
+
+    def __init__(self, chunks: Iterator[bytes], copy: _Copy) -> None:
+        self._chunks = chunks
+        self._copy = copy
+        self._chunk = b""
+        self._at = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        """At most so many bytes; fewer at the end."""
+        parts = []
+        while size > 0:
+            if self._at >= len(self._chunk):
+                self._chunk, self._at = next(self._chunks, b""), 0
+                self._copy.count(len(self._chunk))
+                if not self._chunk:
+                    break
+            part = self._chunk[self._at : self._at + size]
+            self._at += len(part)
+            size -= len(part)
+            parts.append(part)
+        return b"".join(parts)
+
+
+def _is_name(part: str) -> bool:
+    return part not in (".", "..") and _PART.fullmatch(part) is not None
