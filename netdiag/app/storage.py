@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import groupby
 from os.path import join
 from typing import NamedTuple
 
@@ -36,9 +37,10 @@ _INSIDE_ENGINE = ("container:", "volume:")
 MOST_SHOWN = 4096
 # A record of an internal topic with more cannot be decoded.
 MOST_DECODED = 4 * 1024 * 1024
-# So many records of internal topics are looked at for who registered and committed.
-MOST_STORED = 1_000_000
 _MIB = 1024 * 1024
+# So many records of internal topics, and bytes of them, are read for who registered and committed: all are kept.
+MOST_STORED = 1_000_000
+MOST_STORED_BYTES = 256 * _MIB
 # Of a batch of rows made here, well below those of the engine.
 _MOST_ROWS = 1000
 _MUCH_TEXT = _MIB
@@ -123,7 +125,7 @@ def _rows(
     if name == "stored_records":
         yield from _batches(name, (record.cells for record in _stored(files, listener)), columns)
     elif name == "committed_offsets":
-        commits = (commit for one in directories for commit in _state(one, query, listener).commits)
+        commits = (commit for one in directories for commit in _whole_state(one, query, listener).commits)
         cells = (
             (
                 each.group, each.topic, each.partition, each.offset, each.leader_epoch,
@@ -133,9 +135,20 @@ def _rows(
         )  # fmt: skip
         yield from _batches(name, cells, columns)
     else:
-        most = MOST_SHOWN if payloads else None
-        for ready in native.read_logs(files, {name: columns}, most_shown=most, tell=_teller(files, listener)):
-            yield from ready.get(name, ())
+        # What the cluster's metadata says to log in with is hidden in stored_records, and not shown here either.
+        for is_metadata, some in groupby(files, lambda file: file.topic == METADATA_TOPIC):
+            most = MOST_SHOWN if payloads and not is_metadata else None
+            tell = _teller(files, listener)
+            for ready in native.read_logs(list(some), {name: columns}, most_shown=most, tell=tell):
+                yield from ready.get(name, ())
+
+
+def _whole_state(one: DataDirectory, query: StorageQuery, listener: Listener) -> StoredState:
+    """The state; the listener is told where there are more records."""
+    state = _state(one, query, listener)
+    if state.is_cut:
+        listener.notice("there are more records of internal topics than netdiag reads")
+    return state
 
 
 def _with_logs(one: DataDirectory, query: StorageQuery, listener: Listener) -> DataDirectory:
@@ -237,6 +250,7 @@ class _Stored:
     offset: int
     timestamp: int | None
     record: StoredRecord | None
+    size: int
 
     @property
     def cells(self) -> tuple[object, ...]:
@@ -259,30 +273,24 @@ def _stored(files: Iterable[LogFile], listener: Listener) -> Iterator[_Stored]:
         for batch in ready.get("log_records", ()):
             for file, topic, partition, offset, timestamp, control, *payload in batch.rows():
                 if control is None:
-                    record = _decoded(topic, *payload)
+                    key, key_encoding, key_bytes, value, value_encoding, value_bytes = payload
+                    size = (key_bytes or 0) + (value_bytes or 0)
                     yield _Stored(
                         file=file,
                         topic=topic,
                         partition=partition,
                         offset=offset,
                         timestamp=timestamp,
-                        record=record,
+                        record=_decoded(topic, _raw(key, key_encoding), _raw(value, value_encoding))
+                        if size <= MOST_DECODED
+                        else None,
+                        size=size,
                     )
 
 
-def _decoded(
-    topic: str,
-    key: str | None,
-    key_encoding: str | None,
-    key_bytes: int | None,
-    value: str | None,
-    value_encoding: str | None,
-    value_bytes: int | None,
-) -> StoredRecord | None:
-    if (key_bytes or 0) > MOST_DECODED or (value_bytes or 0) > MOST_DECODED:
-        return None
+def _decoded(topic: str, key: bytes | None, value: bytes | None) -> StoredRecord | None:
     try:
-        return stored_record(topic, _raw(key, key_encoding), _raw(value, value_encoding))
+        return stored_record(topic, key, value)
     except UnreadableRecord:
         return None
 
@@ -308,9 +316,12 @@ def _state(one: DataDirectory, query: StorageQuery, listener: Listener) -> Store
         if not file.path.endswith(".checkpoint") or file is latest or (latest is None and file.path.endswith(BOOTSTRAP))
     ]
     builder = StateBuilder()
+    left = MOST_STORED_BYTES
+    is_cut = False
     for number, stored in enumerate(_stored(read, listener)):
-        if number >= MOST_STORED:
-            listener.notice(f"{one.path}: more than {MOST_STORED:,} records of internal topics, the rest is not read")
+        left -= stored.size
+        if number >= MOST_STORED or left < 0:
+            is_cut = True
             break
         is_log = stored.file.endswith(".log")
         if stored.record is None:
@@ -319,7 +330,7 @@ def _state(one: DataDirectory, query: StorageQuery, listener: Listener) -> Store
             builder.add_group(stored.record, stored.file)
         elif not is_log or stored.offset >= begins:
             builder.add_metadata(stored.record, stored.offset if is_log else None)
-    return builder.state()
+    return replace(builder.state(), is_cut=is_cut)
 
 
 def _batches(name: str, rows: Iterable[tuple[object, ...]], columns: Sequence[str]) -> Iterator[native.Batch]:

@@ -23,8 +23,6 @@ _SECRETS = frozenset({"salt", "stored_key", "server_key", "hmac"})
 # Kafka's own limit of a frame's version.
 _FRAME_VERSIONS = (0, 1)
 _CONSUMER_PROTOCOL = {"subscription": "ConsumerProtocolSubscription", "assignment": "ConsumerProtocolAssignment"}
-# ConfigResource.Type.
-_BROKER_CONFIG = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +62,8 @@ def _metadata(data: bytes) -> StoredRecord:
     version, data = _varint(data)
     value = _fields(METADATA_TOPIC, kind, "value", version, data)
     name = wire.stored_name(METADATA_TOPIC, kind)
-    # Of a password the broker stores what it encoded, of a topic's configuration nothing is secret.
-    if name == "ConfigRecord" and value.get("resource_type") == _BROKER_CONFIG and value.get("value") is not None:
-        value["value"] = HIDDEN if _is_secret(str(value.get("name"))) else value["value"]
+    if name == "ConfigRecord" and value.get("value") is not None and _is_secret(str(value.get("name"))):
+        value["value"] = HIDDEN
     return StoredRecord(kind=name, version=version, key=None, value=value)
 
 

@@ -57,7 +57,7 @@ class StoredState:
     """What internal topics say at their end. `features`: their levels; `topics`: how many the cluster has.
 
     `metadata_offset`: of the last record of the cluster's metadata; None where there is none. `unread`: records that
-    are none that netdiag knows.
+    are none that netdiag knows. `is_cut`: there are more records than netdiag reads.
     """
 
     brokers: tuple[Registration, ...] = ()
@@ -68,6 +68,7 @@ class StoredState:
     groups: tuple[Group, ...] = ()
     commits: tuple[Commit, ...] = ()
     unread: int = 0
+    is_cut: bool = False
 
 
 NOTHING_STORED = StoredState()

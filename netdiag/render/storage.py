@@ -28,6 +28,7 @@ _LOG_HEADER = (
 )  # fmt: skip
 # So many groups, and partitions of one, stand in the text.
 _MOST_GROUPS = 20
+_MOST_NODES = 100
 _MOST_COMMITS = 8
 
 
@@ -71,19 +72,21 @@ def _directory(one: DataDirectory, screen: Screen) -> Iterator[Line]:
     if len(one.problems) > MOST_ROWS:
         yield (Run(f"  and {len(one.problems) - MOST_ROWS:,} more problems: --json has all", Style.DIM),)
     if one.is_cut:
-        yield (Run("  there is more than netdiag looks at", Style.WARNING),)
+        yield (Run("  there is more in the directory than netdiag reads", Style.WARNING),)
 
 
 def _state(state: StoredState, screen: Screen) -> Iterator[str]:
     """Who registered with the controller, and which group committed what."""
     for role, nodes in (("broker", state.brokers), ("controller", state.controllers)):
-        for node in nodes:
+        for node in nodes[:_MOST_NODES]:
             fenced = {True: ", fenced", False: ", not fenced", None: ""}[node.is_fenced]
             epoch = "" if node.epoch is None else f", epoch {node.epoch}"
             endpoints = ", ".join(node.endpoints) or "no listener"
             yield screen.visible(f"{role} {node.node_id} registered {endpoints}{epoch}{fenced}")
+        if len(nodes) > _MOST_NODES:
+            yield f"and {plural(len(nodes) - _MOST_NODES, f'more {role}')}: --json has all"
     if state.features:
-        levels = ", ".join(f"{name} {level}" for name, level in state.features.items())
+        levels = ", ".join(f"{name} {level}" for name, level in list(state.features.items())[:_MOST_NODES])
         yield screen.visible(f"features: {levels}; {plural(state.topics, 'topic')}")
     commits: dict[str, list[Commit]] = {}
     for commit in state.commits:
@@ -96,6 +99,8 @@ def _state(state: StoredState, screen: Screen) -> Iterator[str]:
         yield f"and {plural(len(names) - _MOST_GROUPS, 'more group')}: --json has all"
     if state.unread:
         yield f"{plural(state.unread, 'record')} of internal topics could not be decoded"
+    if state.is_cut:
+        yield "there are more records of internal topics than netdiag reads"
 
 
 def _group(group: Group | None, commits: Sequence[Commit]) -> str:
@@ -192,7 +197,7 @@ def _directory_value(one: DataDirectory) -> dict[str, Any]:
         "committed_offsets": [_commit_value(commit) for commit in one.state.commits],
         "unread_records": one.state.unread,
         "problems": [{"path": problem.path, "message": problem.message} for problem in one.problems],
-        "complete": not one.is_cut,
+        "complete": not one.is_cut and not one.state.is_cut,
     }
 
 

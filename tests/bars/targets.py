@@ -84,8 +84,8 @@ TARGETS = (
     ),
     _module(
         "storage-rate",
-        "the summary of `netdiag storage` takes at most 1/20 of the CPU of kafka-dump-log --deep-iteration for records "
-        "of 100 bytes, and at most 3 times that of cat for records of 10 kB",
+        "the summary of `netdiag storage` takes at most 1/20 of the time of kafka-dump-log --deep-iteration for "
+        "records of 100 bytes, and at most 3 times that of cat for records of 10 kB",
         "tests.bars.storage_rate",
     ),
     _module(

@@ -8,10 +8,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from netdiag.app.storage import StorageQuery, read_storage
 from netdiag.errors import InputError
 from netdiag.io.files.data_directory import read_data_directory
 from netdiag.kafka import protocol as wire
 from netdiag.kafka.storage import Segment
+from netdiag.render.screen import Screen
+from netdiag.render.storage import storage_json, storage_text
 from tests.cli.shell import netdiag
 from tests.native.conversations import Written, batch
 from tests.native.log_files import moved, packed
@@ -252,6 +255,25 @@ def test_rows(tmp_path: Path, options: Sequence[str], expected: Sequence[str]) -
     done = netdiag("storage", *options, "--format", "csv", str(_logs(tmp_path)), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode().splitlines()[1:] == expected
+
+
+def test_nor_is_it_shown_as_a_payload(tmp_path: Path) -> None:
+    _logs(tmp_path / "data")
+    words = ("storage", "data", "--table", "records", "--topic", "__cluster_metadata", "--payloads")
+    done = netdiag(*words, "--columns", "offset,value,value_bytes", cwd=tmp_path)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(rows) == 5
+    assert all(row["value_bytes"] > 0 and row.get("value") is None for row in rows)
+
+
+def test_what_is_kept_of_internal_topics_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    query = StorageQuery(names=(str(_logs(tmp_path / "data")),))
+    (whole,) = read_storage(query)
+    monkeypatch.setattr("netdiag.app.storage.MOST_STORED_BYTES", 100)
+    (part,) = read_storage(query)
+    assert (whole.state.is_cut, part.state.is_cut) == (False, True)
+    assert "there are more records of internal topics than netdiag reads" in storage_text([part], Screen(width=100))
+    assert json.loads(storage_json([part]))["directories"][0]["complete"] is False
 
 
 def test_what_somebody_can_log_in_with_is_hidden(tmp_path: Path) -> None:

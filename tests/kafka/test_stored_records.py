@@ -64,7 +64,11 @@ def test_what_a_member_subscribes_to_is_told() -> None:
 
 
 def test_the_password_of_a_broker_is_hidden() -> None:
-    for kind, name, told in ((4, "listener.ssl.key.password", "[hidden]"), (4, "log.dirs", "x"), (2, "secret", "x")):
+    for kind, name, told in (
+        (4, "listener.ssl.key.password", "[hidden]"),
+        (4, "log.dirs", "x"),
+        (2, "a.b", "x"),
+    ):
         value = {"resource_type": kind, "resource_name": "1", "name": name, "value": "x"}
         data = b"\1\4\0" + wire.encode_layout(wire.stored_layout(METADATA, 4, "value", 0), value)
         record = stored_record(METADATA, None, data)

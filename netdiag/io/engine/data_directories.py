@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
+from netdiag.deployment.scope import named
 from netdiag.deployment.sources.engine import data_directories
 from netdiag.engine.container import Container, Mount
 from netdiag.errors import EngineError, InputError
@@ -70,9 +71,11 @@ def opened(name: str, host: str | None, *, most_bytes: int = MOST_COPIED) -> Ite
 
 def _of_container(engine: Engine, rest: str, containers: Iterable[Container]) -> tuple[Container, str]:
     name, _, inside = rest.partition(":")
-    found = next((one for one in containers if name and (name == one.name or one.id.startswith(name))), None)
-    if found is None:
-        raise InputError("no container has that name", where=f"container:{rest}", hint="list them with docker ps -a")
+    called = named(containers, [name])
+    if len(called) != 1:
+        says = "several containers have this name" if called else "no container has this name"
+        raise InputError(says, where=f"container:{rest}", hint="list them with `docker ps -a`")
+    (found,) = called
     if not inside:
         directories = data_directories(found) or tuple(
             each for each in DEFAULT_DIRECTORIES if _has(engine, found, posixpath.join(each, META_PROPERTIES))
@@ -85,7 +88,7 @@ def _of_container(engine: Engine, rest: str, containers: Iterable[Container]) ->
                 hint=f"name it: container:{found.name}:/var/lib/kafka/data",
             )
         (inside,) = directories
-    return found, posixpath.normpath(f"/{inside}".replace("//", "/"))
+    return found, posixpath.normpath(posixpath.join("/", inside))
 
 
 def _has(engine: Engine, container: Container, path: str) -> bool:
@@ -101,7 +104,7 @@ def _of_volume(engine: Engine, name: str, containers: Iterable[Container]) -> tu
         source = engine.mountpoint(name)
     except NotThere as error:
         where = f"volume:{name}"
-        raise InputError("no volume has that name", where=where, hint="list them with docker volume ls") from error
+        raise InputError("no volume has this name", where=where, hint="list them with `docker volume ls`") from error
     for container in containers:
         for mount in engine.mounts(container):
             if mount.volume == name:
@@ -147,7 +150,7 @@ class _Copy:
                     if not 1 <= len(parts) <= 2 or not all(map(_is_name, parts)):
                         continue
                     path = self._folder.joinpath(*parts)
-                    content = archive.extractfile(member) if member.isreg() else None
+                    content = archive.extractfile(member) if member.isreg() and not member.issparse() else None
                     if content is not None:
                         self._write(path, content)
                     elif member.isdir() and len(parts) == 1:

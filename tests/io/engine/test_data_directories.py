@@ -30,6 +30,10 @@ def archive(members: Mapping[str, str | None], **links: str) -> bytes:
             member.size = len(data)
             member.type = tarfile.DIRTYPE if content is None else tarfile.REGTYPE
             tar.addfile(member, io.BytesIO(data))
+        # A file that is larger than its bytes: it could be a terabyte.
+        sparse = tarfile.TarInfo("data/orders-0/00000000000000000009.log")
+        sparse.pax_headers = {"GNU.sparse.map": "0,0", "GNU.sparse.size": str(10**6)}
+        tar.addfile(sparse)
         for name, target in links.items():
             member = tarfile.TarInfo(name)
             member.type, member.linkname = tarfile.SYMTYPE, target
@@ -67,6 +71,7 @@ def test_a_copy_of_a_container_s_directory(tmp_path: Path) -> None:
         assert isinstance(found.meta, MetaProperties)
         assert (found.path, found.meta.node_id, found.is_cut) == (f"container:{NAME}:/data", 1, False)
         assert [one.folder for one in found.partitions] == ["orders-0", "orders-1"]
+        assert [segment.offset for segment in found.partitions[0].segments] == [0]
     assert not list(tmp_path.parent.glob("escaped"))
 
 
@@ -92,10 +97,10 @@ def test_a_volume_through_a_container_that_mounts_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("container:other:/data", "no container has that name"),
-        ("container:", "no container has that name"),
+        ("container:other:/data", "no container has this name"),
+        ("container:", "no container has this name"),
         (f"container:{NAME}:/none", f"container {NAME} has no directory /none"),
-        ("volume:other", "no volume has that name"),
+        ("volume:other", "no volume has this name"),
         ("volume:alone", "netdiag cannot read the volume, and no container mounts it"),
     ],
 )
