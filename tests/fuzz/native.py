@@ -1,9 +1,10 @@
 """`python -m tests.fuzz.native`: coverage-guided fuzzing of the capture engine, target by target (see `native/fuzz`).
 
-It goes on where it was: what inputs reached, hours of core time and executions are kept in the machine's cache. For so
-many `--minutes`, or until every target has so many `--hours` with this version of the engine; `--fresh` begins with the
-corpus of the tree and always at the same seed, and keeps nothing, as CI does; `--minimise` chooses that corpus anew
-from all that is known. Exit 1 on a finding, or where hours are lacking; 3 where nothing can be built.
+It goes on where it was: what inputs reached is kept in the machine's cache, hours of core time and executions in
+`native/fuzz/hours`, so that hours of several machines add up. It fuzzes for so many `--minutes`, or until every target
+has so many `--hours` with this version of the engine; `--fresh` begins with the corpus of the tree and always at the
+same seed, and keeps nothing, as CI does; `--minimise` chooses that corpus anew from all that is known. Exit 1 on a
+finding, or where hours are lacking; 3 where nothing can be built.
 
 Needs a C++ compiler, and any Rust that builds the engine: the flags are those of `cargo fuzz`, none of which needs a
 nightly.
@@ -32,6 +33,7 @@ from tests.rust import note
 
 NATIVE = Path(__file__).parent.parent.parent / "native"
 CORPUS = NATIVE / "fuzz" / "corpus"
+HOURS = NATIVE / "fuzz" / "hours"
 # Each with the longest input, in bytes.
 TARGETS = {"capture": 8192, "tcp": 4096, "messages": 4096, "unpacking": 4096, "state": 8192}
 # What one input may take: seconds of CPU, MiB of all memory. (The heap of Rust has a bound of its own, in native/fuzz.)
@@ -83,15 +85,19 @@ class Slice:
 
 
 class Fuzzed:
-    """One target: its program, the folder of what is kept of it, and where chance begins; 0 for anywhere."""
+    """One target: its program, the folder of what is kept of it, and where chance begins; 0 for anywhere.
 
-    def __init__(self, name: str, programs: Path, home: Path, seed: int = 0) -> None:
+    `hours` is the folder of what was done for it, if that is not `home`.
+    """
+
+    def __init__(self, name: str, programs: Path, home: Path, *, hours: Path | None = None, seed: int = 0) -> None:
         self.name = name
         self.seed = seed
         self.program = programs / name
         self.corpus = home / name / "corpus"
         self.findings = home / name / "findings"
-        self._record = home / name / "hours.json"
+        self._record = (hours or home) / f"{name}.json"
+        self._lock = home / f"{name}.lock"
         for folder in (self.corpus, self.findings):
             folder.mkdir(parents=True, exist_ok=True)
 
@@ -146,7 +152,8 @@ class Fuzzed:
 
     def _keep(self, done: Slice) -> None:
         added = Work(seconds=done.seconds, executions=done.executions, here=done.seconds, sources=sources())
-        with locked(self._record.with_suffix(".lock")):
+        self._record.parent.mkdir(parents=True, exist_ok=True)
+        with locked(self._lock):
             all_work = json.loads(self._record.read_text()) if self._record.exists() else {}
             all_work[version()] = asdict(self.work(version()) + added)
             self._record.write_text(json.dumps(all_work, indent=1) + "\n")
@@ -274,7 +281,10 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) if options.fresh else cache_root() / "fuzz"
-        targets = [Fuzzed(name, programs, home, seed=int(options.fresh)) for name in options.target or TARGETS]
+        hours = Path(folder) if options.fresh else HOURS
+        targets = [
+            Fuzzed(name, programs, home, hours=hours, seed=int(options.fresh)) for name in options.target or TARGETS
+        ]
         if options.minimise:
             for one in targets:
                 one.minimise()

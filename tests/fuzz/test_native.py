@@ -101,12 +101,13 @@ def test_what_is_broken_off_is_kept(
 
     before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
     monkeypatch.setenv("NETDIAG_LAB_CACHE", str(tmp_path))
+    monkeypatch.setattr(native, "HOURS", tmp_path / "hours")
     monkeypatch.setattr(native, "build", lambda quickly: target.program.parent)
     threading.Thread(target=stop).start()
     assert main(["--target", "tcp", "--minutes", "0.15"]) == 130
     for each, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
         signal.signal(each, handler)
-    again = Fuzzed("tcp", target.program.parent, tmp_path / "fuzz")
+    again = Fuzzed("tcp", target.program.parent, tmp_path / "fuzz", hours=tmp_path / "hours")
     assert again.work(version()).executions == 7
     assert again.work(version()).seconds > 0
 
@@ -137,6 +138,7 @@ def test_a_finding_and_lacking_hours_fail_the_run(
     target: Fuzzed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("NETDIAG_LAB_CACHE", str(tmp_path))
+    monkeypatch.setattr(native, "HOURS", tmp_path / "hours")
     monkeypatch.delenv("NETDIAG_FIGURES", raising=False)
     monkeypatch.setattr(native, "build", lambda quickly: target.program.parent)
     assert main(["--target", "tcp", "--hours", "1e-9"]) == 0
