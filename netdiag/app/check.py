@@ -34,6 +34,7 @@ from netdiag.io.files.projects import (
     find_project,
     project_of,
     projects_at,
+    store_tools,
 )
 from netdiag.render.report import Input, Matrix, Report
 from netdiag.rules.compose import check_project
@@ -192,6 +193,7 @@ class Check:
             host_addresses=settings.host_addresses,
             facts=settings.facts,
             read=reader.read_mounted,
+            stores=store_tools,
             platform=self.options.engine.over(Platform(kind=kind)),
         )
         return _Project(

@@ -8,6 +8,7 @@ an `InputError` says which setting is wrong and never its value, where that coul
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
 
@@ -76,12 +77,13 @@ def parse_client_properties(text: str, *, where: str | None = None) -> ClientPro
     """The client of a file's text; `where` names the file in errors."""
     values = parse_properties(text)
     try:
-        return _client(values)
+        return client_of(values)
     except InputError as error:
         raise InputError(error.message, where=where, hint=error.hint) from None
 
 
-def _client(values: dict[str, str]) -> ClientProperties:
+def client_of(values: Mapping[str, str]) -> ClientProperties:
+    """The client of settings by their names in Kafka; InputError says which of them cannot be right."""
     for name, value in values.items():
         if name.startswith(("ssl.", "sasl.", "security.")) and _PROVIDER.search(value):
             raise InputError(f"{name} takes its value from a config provider, which netdiag does not read")
@@ -102,14 +104,14 @@ def _client(values: dict[str, str]) -> ClientProperties:
     )
 
 
-def _checks_names(values: dict[str, str]) -> bool:
+def _checks_names(values: Mapping[str, str]) -> bool:
     algorithm = values.get("ssl.endpoint.identification.algorithm", "https").lower()
     if algorithm not in ("", "https"):
         raise InputError("ssl.endpoint.identification.algorithm must be https or empty")
     return bool(algorithm)
 
 
-def _versions(values: dict[str, str]) -> tuple[str, ...]:
+def _versions(values: Mapping[str, str]) -> tuple[str, ...]:
     named = [name.strip() for name in values.get("ssl.enabled.protocols", "").split(",") if name.strip()]
     unknown = [name for name in named if name not in TLS_VERSIONS]
     if unknown:
@@ -117,7 +119,7 @@ def _versions(values: dict[str, str]) -> tuple[str, ...]:
     return tuple(version for version in TLS_VERSIONS if version in named) or _DEFAULT_VERSIONS
 
 
-def _store_type(values: dict[str, str], name: str) -> StoreType:
+def _store_type(values: Mapping[str, str], name: str) -> StoreType:
     given = values.get(name, "JKS").upper()
     try:
         return StoreType(given)
@@ -125,7 +127,7 @@ def _store_type(values: dict[str, str], name: str) -> StoreType:
         raise InputError(f"{name} must be one of {', '.join(StoreType)}") from None
 
 
-def _truststore(values: dict[str, str]) -> Store | None:
+def _truststore(values: Mapping[str, str]) -> Store | None:
     kind = _store_type(values, "ssl.truststore.type")
     location, certificates = values.get("ssl.truststore.location"), values.get("ssl.truststore.certificates", "")
     if certificates and (kind is not StoreType.PEM or location):
@@ -138,7 +140,7 @@ def _truststore(values: dict[str, str]) -> Store | None:
     return Store(type=kind, location=location or None, certificates=certificates, password=password)
 
 
-def _keystore(values: dict[str, str]) -> Store | None:
+def _keystore(values: Mapping[str, str]) -> Store | None:
     kind = _store_type(values, "ssl.keystore.type")
     location = values.get("ssl.keystore.location")
     key, chain = values.get("ssl.keystore.key", ""), values.get("ssl.keystore.certificate.chain", "")
@@ -158,7 +160,7 @@ def _keystore(values: dict[str, str]) -> Store | None:
     )
 
 
-def _login(values: dict[str, str]) -> tuple[str, str, str]:
+def _login(values: Mapping[str, str]) -> tuple[str, str, str]:
     """Mechanism, user and password; the latter two are empty for mechanisms without them."""
     mechanism = values.get("sasl.mechanism", "GSSAPI")
     if not re.fullmatch(r"[A-Z0-9_-]{1,40}", mechanism):

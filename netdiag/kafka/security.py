@@ -8,6 +8,7 @@ Whether a chain leads to a known authority takes cryptography and comes in as `T
 
 import ipaddress
 from collections.abc import Iterable, Sequence
+from dataclasses import field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -121,6 +122,36 @@ class TrustAnchor(StrEnum):
     NOT_ASKED = "not asked"  # no authorities were given
 
 
+class StoreFault(StrEnum):
+    """Why Kafka cannot use a key store or trust store; the value completes "its file"."""
+
+    FORMAT = "is damaged or of another type"
+    PASSWORD = "does not open with its password"
+    KEY_PASSWORD = "has a key that does not open with its password"
+    TRADITIONAL_KEY = "has a key that is not PKCS#8"
+    NO_KEY = "holds no private key"
+    NO_CERTIFICATE = "holds no certificate"
+    COSTLY = "takes too long to open: its password is hashed millions of times"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedStore:
+    """What a key store or trust store holds, without its secrets.
+
+    `chain` are the certificates of its key, the key's own first, `trusted` the others; `ders` are the same certificates
+    in binary. `key_belongs` is None where nobody can tell. `is_closed` is a store that takes a library to open which
+    is not installed.
+    """
+
+    chain: tuple[Certificate, ...] = ()
+    trusted: tuple[Certificate, ...] = ()
+    chain_ders: tuple[bytes, ...] = field(default=(), repr=False)
+    trusted_ders: tuple[bytes, ...] = field(default=(), repr=False)
+    key_belongs: bool | None = None
+    fault: StoreFault | None = None
+    is_closed: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """A fault of a certificate. `refused`: a Java client ends the handshake because of it."""
@@ -162,6 +193,25 @@ def covers(certificate: Certificate, host: str) -> bool:
     return any(_same_address(given, address) for given in certificate.addresses)
 
 
+def java_says(certificate: Certificate, host: str) -> str:
+    """What a Java client prints where the certificate does not cover the host (`HostnameChecker`)."""
+    try:
+        ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        if certificate.names:
+            return f"No subject alternative DNS name matching {host} found."
+        return f"No name matching {host} found"
+    if certificate.names or certificate.addresses:
+        return f"No subject alternative names matching IP address {host} found"
+    return "No subject alternative names present"
+
+
+def names_of(certificate: Certificate) -> str:
+    """The names that count, for people."""
+    given = [*certificate.names, *certificate.addresses] or [certificate.common_name or "nobody"]
+    return ", ".join(given[:_MOST_NAMES]) + (f" and {len(given) - _MOST_NAMES} more" if given[_MOST_NAMES:] else "")
+
+
 def _same_address(given: str, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     try:
         return ipaddress.ip_address(given) == address
@@ -193,10 +243,12 @@ def _label(pattern: str, label: str) -> bool:
 
 
 def _names(own: Certificate, hosts: Iterable[str], checks_names: bool) -> list[Fault]:
-    given = [*own.names, *own.addresses] or [own.common_name or "nobody"]
-    listed = ", ".join(given[:_MOST_NAMES]) + (f" and {len(given) - _MOST_NAMES} more" if given[_MOST_NAMES:] else "")
     return [
-        Fault(fault=CertificateFault.NAME, detail=f'"{host}" is not among its names: {listed}', refused=checks_names)
+        Fault(
+            fault=CertificateFault.NAME,
+            detail=f'"{host}" is not among its names: {names_of(own)}',
+            refused=checks_names,
+        )
         for host in dict.fromkeys(hosts)
         if host and not covers(own, host)
     ]

@@ -1,5 +1,8 @@
 """Deployments for tests: from inline compose text, or built by hand."""
 
+from collections.abc import Mapping
+from functools import cache
+
 from ruamel.yaml import YAML
 
 from netdiag.compose.load import load
@@ -7,17 +10,27 @@ from netdiag.compose.positions import Source
 from netdiag.compose.project import Project
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.sources.compose import from_compose
+from netdiag.io.files.projects import store_tools
+from tests.deployment.stores import made_stores
 
 
 def deployment_of(text: str, *, path: str = "compose.yml", host_addresses: tuple[str, ...] = ()) -> Deployment:
     """The deployment of one compose file, with no .env and an empty environment; `x-files` are those beside it."""
-    return from_compose(project_of(text, path=path), host_addresses=host_addresses, read=files_beside(text).get)
+    return from_compose(
+        project_of(text, path=path), host_addresses=host_addresses, read=files_beside(text).get, stores=store_tools
+    )
 
 
-def files_beside(text: str) -> dict[str, bytes]:
-    """What an example has beside its compose file: its `x-files`, by their names from there."""
-    files = YAML(typ="safe", pure=True).load(text).get("x-files", {}) if "x-files" in text else {}
-    return {name: content.encode() for name, content in files.items()}
+@cache
+def files_beside(text: str) -> Mapping[str, bytes]:
+    """What an example has beside its compose file, by their names from there: `x-files` and `x-certificates`."""
+    if "x-files" not in text and "x-certificates" not in text:
+        return {}
+    loaded = YAML(typ="safe", pure=True).load(text)
+    return {
+        **{name: content.encode() for name, content in loaded.get("x-files", {}).items()},
+        **made_stores(loaded.get("x-certificates", {})),
+    }
 
 
 def project_of(text: str, *, path: str = "compose.yml") -> Project:

@@ -200,6 +200,31 @@ def _stale(identity: str) -> Make:
     return make
 
 
+def _keystore(**certificate: object) -> Make:
+    """Mount a key store with this certificate in the place of one that nobody sees."""
+
+    def make(stack: Stack) -> Iterable[Place]:
+        stack.services[B1].keys["volumes"] = "[./secrets:/etc/kafka/secrets]"
+        stack.certificates["secrets/kafka.p12"] = {"password": "example", **certificate}
+        return [(B1, "environment", stack.variable("ssl.keystore.location"))]
+
+    return make
+
+
+def _uncovered(*names: str) -> Make:
+    make = _keystore(names=names)
+
+    def at_host(stack: Stack) -> Iterable[Place]:
+        make(stack)
+        return [(B1, "environment", stack.variable(ADVERTISED))]
+
+    return at_host
+
+
+def _has_tls(stack: Stack) -> bool:
+    return stack.name == "confluent-secure-1"
+
+
 def _has_default_directory(stack: Stack) -> bool:
     return stack.family in ("confluent", "bitnami")
 
@@ -274,6 +299,8 @@ REACH: tuple[Defect, ...] = (
         where=lambda stack: _has_default_directory(stack) and not stack.is_kraft,
     ),
     defect("stale-data-directory", "other-node", _stale("version=0\nbroker.id=9"), where=_has_default_directory),
+    defect("keystore-name-not-covered", "host", _uncovered(B1), where=_has_tls),
+    defect("keystore-name-not-covered", "containers", _uncovered("localhost"), where=_has_tls),
     defect("replicas-share-endpoint", "scale", _replicas),
     defect(
         "network-mode-none-or-shared",

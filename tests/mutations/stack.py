@@ -27,7 +27,8 @@ class Service:
 class Stack:
     """A whole file. `prefix` is what the image family puts before a property's variable; tests change stacks freely.
 
-    `files` are what lies beside the file, by their names from there.
+    `files` are what lies beside the file, by their names from there, `certificates` those of them that are made
+    (`tests.deployment.stores`).
     """
 
     name: str
@@ -38,6 +39,7 @@ class Stack:
     controllers: tuple[str, ...] = ()
     networks: dict[str, str] = field(default_factory=lambda: {"kafka": ""})
     files: dict[str, str] = field(default_factory=dict)
+    certificates: dict[str, dict[str, object]] = field(default_factory=dict)
 
     @property
     def is_kraft(self) -> bool:
@@ -131,6 +133,8 @@ class Stack:
             add(f"  {name}: {value}".rstrip(), "networks", name)
         if self.files:
             add(f"x-files: {json.dumps(self.files)}")
+        if self.certificates:
+            add(f"x-certificates: {json.dumps(self.certificates)}")
         return "\n".join(lines) + "\n", places
 
 

@@ -6,6 +6,7 @@ A member is a declared service or a running container; from here on the two cann
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
+from datetime import datetime
 from enum import Enum
 from functools import cached_property
 from typing import Protocol, TypeVar
@@ -15,9 +16,11 @@ from netdiag.deployment.model.verdict import Address
 from netdiag.digits import number_of
 from netdiag.findings import Edit, Location
 from netdiag.kafka.broker_config import BrokerConfig, Mode
+from netdiag.kafka.client_properties import ClientProperties, Store
 from netdiag.kafka.images.families import Sign
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry
+from netdiag.kafka.security import OpenedStore, TrustAnchor
 from netdiag.kafka.storage import MetaProperties, UnreadableMetaProperties
 from netdiag.values import dataclass
 
@@ -268,6 +271,50 @@ class StoredIdentity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredStore:
+    """A key store or trust store that a setting names: what it holds, where it is named, and by what words.
+
+    `setting` is what a person changes; `opened` is None where no file of the project is there to be read.
+    """
+
+    store: Store
+    setting: str
+    where: Location
+    opened: OpenedStore | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListenerIdentity:
+    """What a listener with TLS shows and trusts; `checks_names` is what its broker does as a client of it."""
+
+    listener: str
+    keystore: DeclaredStore | None = None
+    truststore: DeclaredStore | None = None
+    checks_names: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientSecurity:
+    """How a declared client connects and logs in, as far as its settings tell."""
+
+    properties: ClientProperties
+    truststore: DeclaredStore | None = None
+    keystore: DeclaredStore | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """Where the chain of every key store leads to in every trust store, and the time at which they were read.
+
+    `is_verified` is false where signatures could not be checked.
+    """
+
+    anchors: Mapping[tuple[OpenedStore, OpenedStore], TrustAnchor] = field(default_factory=dict)
+    now: datetime | None = None
+    is_verified: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
     """One service or container, Kafka or not.
 
@@ -368,7 +415,8 @@ class Broker:
     """A member that runs Kafka (broker, controller or both), with the values that configure it.
 
     `is_partial` is one that a file configures which nobody here can read. `sign` is what it is recognised by; `stored`
-    what its data directories say of the broker that wrote them, where they can be read before it starts.
+    what its data directories say of the broker that wrote them, where they can be read before it starts. `identities`
+    are those of its listeners with TLS.
     """
 
     member: Member
@@ -378,6 +426,7 @@ class Broker:
     is_partial: bool = False
     sign: Sign = Sign.IMAGE
     stored: tuple[StoredIdentity, ...] = ()
+    identities: tuple[ListenerIdentity, ...] = ()
 
     @property
     def name(self) -> str:
@@ -443,7 +492,8 @@ class KafkaClient:
     The list is part of `declared`; `setting` is what a person changes there. `active` is false for a service whose
     profile is not switched on, `certain` where only a broker's own name tells that the list is for Kafka; `waits` is
     true for one that connects and does no more. `protocol` is the security protocol declared beside the list; `tool`
-    the program that is given it in a command, `configured` whether a file is named there that may say more.
+    the program that is given it in a command, `configured` whether a file is named there that may say more. `security`
+    is None where the settings beside the list tell nothing.
     """
 
     member: Member
@@ -456,6 +506,7 @@ class KafkaClient:
     protocol: str | None = None
     tool: str = ""
     configured: bool = False
+    security: ClientSecurity | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -507,7 +558,8 @@ class Deployment:
     `waiting` are told an address only to wait until it can be connected to, `health_checks` are what brokers ask
     themselves, `relays` pass connections on. `host_addresses` are the docker host's own non-loopback addresses where
     known; `platform` is the engine and its machine, as far as it is known. `facts` are what the user declares. `down`
-    names the members that are taken not to run, whatever their state says.
+    names the members that are taken not to run, whatever their state says. `trust` is of the key stores and trust
+    stores that brokers and clients name.
     """
 
     name: str | None
@@ -525,6 +577,7 @@ class Deployment:
     platform: Platform = field(default_factory=Platform)
     facts: Facts = field(default_factory=Facts)
     down: frozenset[str] = frozenset()
+    trust: Trust = field(default_factory=Trust)
 
     @cached_property
     def configured(self) -> tuple[Broker, ...]:

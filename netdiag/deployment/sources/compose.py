@@ -34,6 +34,7 @@ from netdiag.deployment.sources.compose_text import ComposeServiceEditor, Compos
 from netdiag.deployment.sources.images import BuiltService, built_service
 from netdiag.deployment.sources.redpanda import redpanda_broker, starts_redpanda, with_clusters
 from netdiag.deployment.sources.relays import declared_relays, file_content
+from netdiag.deployment.sources.secured import LoadTools, Stores, client_security, listener_identities
 from netdiag.deployment.sources.startup import (
     mounted_file,
     prepares_start,
@@ -66,14 +67,16 @@ def from_compose(
     host_addresses: tuple[str, ...] = (),
     facts: Facts | None = None,
     read: ReadFile = no_files,
+    stores: LoadTools | None = None,
     platform: Platform | None = None,
 ) -> Deployment:
     """The deployment that `docker compose up` would make of the project.
 
     `host_addresses` are addresses that the user declares to be the docker host's own, `facts` what else they declare;
     `read` gives the bytes of a file inside the project's folder that a broker mounts; `platform` is the engine that the
-    project is meant for, where that is known.
+    project is meant for, where that is known. `stores` loads what opens key stores and trust stores.
     """
+    opener = Stores(stores, read)
     facts = facts or Facts()
     origins = {name: _origin(service, read) for name, service in project.services.items()}
     project = replace(project, services={name: origin.service for name, origin in origins.items()})
@@ -86,7 +89,7 @@ def from_compose(
                 with_unknown_file(broker) if name in changed else broker
                 for name, service in project.services.items()
                 if runs_kafka(service, read)
-                for broker in [_broker(service, members[name], read)]
+                for broker in [_broker(service, members[name], read, opener)]
             ]
         )
     )
@@ -94,16 +97,18 @@ def from_compose(
     clients = [(service, members[name]) for name, service in project.services.items() if name not in broker_names]
     asleep = [(service, sleeping[name]) for name, service in project.disabled.items()]
     kafka = [(project.services[broker.name], broker.member) for broker in brokers]
+    declared = [
+        client_security(found, service, read=read, file=content, stores=opener)
+        for service, member in clients
+        for content in [partial(_content, project, service, read)]
+        for found in declared_clients(service, member, file=content)
+    ]
     return Deployment(
         name=project.name,
         brokers=brokers,
         others=tuple(member for name, member in members.items() if name not in broker_names),
         clients=(
-            *(
-                d
-                for service, member in clients
-                for d in declared_clients(service, member, file=partial(_content, project, service, read))
-            ),
+            *declared,
             *(d for service, member in kafka for d in metrics_reporters(service, member)),
             *(d for service, member in asleep for d in declared_clients(service, member, active=False)),
         ),
@@ -117,6 +122,7 @@ def from_compose(
         host_addresses=host_addresses,
         platform=platform or Platform(kind=HostKind.DESKTOP if facts.docker_desktop else HostKind.LINUX),
         facts=facts,
+        trust=opener.trust(),
     )
 
 
@@ -267,7 +273,7 @@ def _storage(volume: Volume) -> Storage | None:
     return Storage(target=volume.target, source=f"{source} {volume.subpath}".rstrip(), where=volume.span)
 
 
-def _broker(service: Service, member: Member, read: ReadFile) -> Broker:
+def _broker(service: Service, member: Member, read: ReadFile, stores: Stores) -> Broker:
     if _is_redpanda(service):
         return redpanda_broker(service, member, read)
     variables = service.environment
@@ -292,7 +298,11 @@ def _broker(service: Service, member: Member, read: ReadFile) -> Broker:
         found = replace(found, config=replace(found.config, refusal=None))
     is_told = found.config_file is not None or sign not in (Sign.COMMAND, Sign.NAME)
     told = found if is_told else with_unknown_file(found)
-    return replace(told, stored=tuple(stored_identities(told, service, read)))
+    return replace(
+        told,
+        stored=tuple(stored_identities(told, service, read)),
+        identities=tuple(listener_identities(told, service, read, stores)),
+    )
 
 
 def _config_of_visible_variables(

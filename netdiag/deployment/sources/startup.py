@@ -113,6 +113,16 @@ def with_mounted_file(broker: Broker, service: Service, read: ReadFile) -> Broke
     )
 
 
+def mounted_properties(broker: Broker, service: Service, read: ReadFile) -> Mapping[str, Text]:
+    """Every line of the properties file that the broker is started with, secrets too; nothing where it mounts none."""
+    lines = command_lines(service)
+    path = _config_path(broker, next((line for line in lines if _starts_kafka(line)), None))
+    mounted = mounted_file(service, path, read) if path is not None else None
+    if mounted is None or _is_rewritten(lines):
+        return {}
+    return _properties(mounted.source) or {}
+
+
 def with_unknown_file(broker: Broker) -> Broker:
     """The broker of which a file that nobody here sees may say anything that `--override` does not."""
     over = {n: s for n, s in broker.config.settings.items() if (s.variable or "").startswith(_OVERRIDE)}

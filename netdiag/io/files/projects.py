@@ -16,6 +16,7 @@ from netdiag.compose.positions import Source, Text
 from netdiag.compose.project import Project
 from netdiag.deployment.sources.compose import runs_kafka
 from netdiag.deployment.sources.images import with_images
+from netdiag.deployment.sources.secured import StoreTools
 from netdiag.errors import InputError, NetdiagError
 from netdiag.io.files import (
     BASE_NAMES,
@@ -170,6 +171,13 @@ def is_project_name(name: str) -> bool:
 def bad_project_name(name: str) -> str:
     """Why it does not."""
     return f"{name!r} is not a project name: use lower-case letters, digits, - and _, and begin with a letter or digit"
+
+
+def store_tools() -> StoreTools:
+    """What opens key stores and trust stores; most projects have none."""
+    from netdiag.io.files import keystores
+
+    return keystores
 
 
 class ProjectReader:

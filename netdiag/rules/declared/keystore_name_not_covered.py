@@ -1,0 +1,138 @@
+"""The certificate in the key store does not cover the host that clients connect to.
+
+Why: Clients compare the host that they connect to with the names in the certificate, and close the connection if none
+matches. After the bootstrap address, that host is the advertised one. netdiag reads the key store that the broker
+mounts, so the names are known before it starts.
+
+Bad:
+    services:
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_LISTENERS: INNER://:29092,OUTER://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: INNER://kafka:29092,OUTER://localhost:9092  # <- here
+          KAFKA_INTER_BROKER_LISTENER_NAME: INNER
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INNER:PLAINTEXT,OUTER:SSL,CONTROLLER:PLAINTEXT
+          KAFKA_SSL_KEYSTORE_TYPE: PEM
+          KAFKA_SSL_KEYSTORE_LOCATION: /secrets/kafka.pem
+        ports: ["9092:9092"]
+        volumes: ["./secrets:/secrets:ro"]
+    x-certificates:
+      secrets/kafka.pem: {names: [kafka]}
+
+Good:
+    services:
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_LISTENERS: INNER://:29092,OUTER://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: INNER://kafka:29092,OUTER://localhost:9092
+          KAFKA_INTER_BROKER_LISTENER_NAME: INNER
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INNER:PLAINTEXT,OUTER:SSL,CONTROLLER:PLAINTEXT
+          KAFKA_SSL_KEYSTORE_TYPE: PEM
+          KAFKA_SSL_KEYSTORE_LOCATION: /secrets/kafka.pem
+        ports: ["9092:9092"]
+        volumes: ["./secrets:/secrets:ro"]
+    x-certificates:
+      secrets/kafka.pem: {names: [kafka, localhost]}
+
+Seen: SSLHandshakeException: No subject alternative DNS name matching localhost found.; No name matching localhost found
+
+Sources: sun.security.util.HostnameChecker of JDK 11 to 21; ssl.endpoint.identification.algorithm of Kafka's clients.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.misread_settings import is_placeholder
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.secured import (
+    AdvertisedIdentity,
+    TlsAttempt,
+    advertised_identities,
+    has_certificate,
+    is_between_brokers,
+    tls_attempts,
+)
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.listeners import is_wildcard
+from netdiag.kafka.security import Certificate, covers, java_says, names_of
+
+ID = "keystore-name-not-covered"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every advertised host that the certificate lacks, and for every such bootstrap host."""
+    clients = [one for one in tls_attempts(deployment) if has_certificate(one.identity)]
+    for met in advertised_identities(deployment):
+        if _lacks(_shown(met), met.entry.endpoint.host):
+            yield _of_advertised(deployment, met, clients)
+    for one in clients:
+        host = one.attempt.address.host
+        advertised = {entry.endpoint.host for entry in one.broker.config.advertised_listeners}
+        if one.checks_names and host not in advertised and _lacks(_shown(one), host):
+            yield _of_bootstrap(one)
+
+
+def _lacks(certificate: Certificate, host: str) -> bool:
+    return bool(host) and not is_wildcard(host) and not is_placeholder(host) and not covers(certificate, host)
+
+
+def _shown(met: AdvertisedIdentity | TlsAttempt) -> Certificate:
+    keystore = met.identity.keystore
+    assert keystore is not None
+    assert keystore.opened is not None
+    return keystore.opened.chain[0]
+
+
+def _of_advertised(deployment: Deployment, met: AdvertisedIdentity, clients: list[TlsAttempt]) -> Finding:
+    broker, listener, host = met.broker, met.identity.listener, met.entry.endpoint.host
+    coming = [one.checks_names for one in clients if one.broker is broker and one.identity is met.identity]
+    if is_between_brokers(deployment, broker, listener):
+        coming.append(met.identity.checks_names)
+    return Finding(
+        rule=ID,
+        # Of clients that are known, none may look at names.
+        severity=SEVERITY if not coming or any(coming) else Severity.WARNING,
+        message=f'{listener} of {broker.name} sends clients to "{host}", but its certificate covers only '
+        f"{names_of(_shown(met))}",
+        location=broker.place("advertised.listeners", met.entry.host_start, met.entry.host_end),
+        related=_named_by(met),
+        why=_why(_shown(met), host),
+        hint=f'issue the certificate with "{host}" as a subject alternative name, or advertise a name that it covers',
+        service=broker.name,
+        listener=listener,
+    )
+
+
+def _of_bootstrap(one: TlsAttempt) -> Finding:
+    host, client = one.attempt.address.host, one.attempt.member.name
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f'{client} connects to "{host}", but the certificate of {one.broker.name} covers only '
+        f"{names_of(_shown(one))}",
+        location=one.attempt.where,
+        related=_named_by(one),
+        why=_why(_shown(one), host),
+        hint=f'use a name that the certificate covers, or issue it with "{host}" as a subject alternative name',
+        service=client,
+        listener=one.identity.listener,
+    )
+
+
+def _named_by(met: AdvertisedIdentity | TlsAttempt) -> tuple[Related, ...]:
+    keystore = met.identity.keystore
+    return (Related(location=keystore.where, message="the key store"),) if keystore else ()
+
+
+def _why(certificate: Certificate, host: str) -> str:
+    return f'a Java client ends the TLS handshake with "{java_says(certificate, host)}"'
