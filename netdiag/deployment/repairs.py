@@ -207,6 +207,16 @@ def remove_property(broker: Broker, name: str) -> tuple[Edit, ...]:
     return BrokerChange(broker).drop(name).edits()
 
 
+def replace_in_variable(broker: Broker, variable: str, start: int, end: int, text: str) -> tuple[Edit, ...]:
+    """Other characters in a variable of a broker, whatever its image makes of it."""
+    return MemberChange(broker.member).replace(broker.declared.get(variable), start, end, text).edits()
+
+
+def add_variable(member: Member, name: str, value: str, beside: str) -> tuple[Edit, ...]:
+    """One variable more."""
+    return MemberChange(member).add_variable(name, value, beside).edits()
+
+
 def remove_variable(member: Member, name: str) -> tuple[Edit, ...]:
     """A variable taken away."""
     return MemberChange(member).remove_variable(name).edits()
@@ -222,6 +232,13 @@ def publish(deployment: Deployment, member: Member, published: int, target: int)
     if published in deployment.publishers_by_port or not 0 < published < 65536:
         return ()
     return MemberChange(member).publish(published, target).edits()
+
+
+def publish_as(deployment: Deployment, member: Member, port: PublishedPort, published: int) -> tuple[Edit, ...]:
+    """A published port under another number, where nobody has it on the docker host."""
+    if published in deployment.publishers_by_port:
+        return ()
+    return MemberChange(member).change_port(port, published=published).edits()
 
 
 def change_target(member: Member, port: PublishedPort, target: int) -> tuple[Edit, ...]:

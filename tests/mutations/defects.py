@@ -254,6 +254,26 @@ def _stands_alone(stack: Stack) -> bool:
     return combined(stack) and not stack.has_peers
 
 
+def _jmx(port: str, **variables: str) -> Make:
+    """A published registry at port 9101; the place of the last variable, or of the port if its number differs."""
+
+    def make(stack: Stack) -> Iterable[Place]:
+        service = stack.services[B1]
+        service.ports.append(port)
+        service.environment.update(variables)
+        moved = port != "9101:9101"
+        yield (B1, "ports", str(len(service.ports) - 1)) if moved else (B1, "environment", list(variables)[-1])
+
+    return make
+
+
+def _takes_jmx_port(stack: Stack) -> bool:
+    return stack.family in ("apache", "confluent")
+
+
+_JMX_OPTIONS = "-Dcom.sun.management.jmxremote.port=9101 -Djava.rmi.server.hostname="
+
+
 def _shared_network(stack: Stack) -> Iterable[Place]:
     stack.networks["kafka"] = "{external: true}"
     for name in stack.brokers:
@@ -311,6 +331,19 @@ REACH: tuple[Defect, ...] = (
     ),
     defect("advertised-placeholder", "your-host", swap(ADVERTISED, f"//{B1}:", "//YOUR_HOST:")),
     defect("hostname-loopback", "hosts-file", _hosts_entry),
+    defect("jmx-rmi-port-random", "in-options", _jmx("9101:9101", KAFKA_JMX_OPTS=f"{_JMX_OPTIONS}localhost")),
+    defect(
+        "jmx-rmi-port-not-published",
+        "other-number",
+        _jmx("19101:9101", KAFKA_JMX_HOSTNAME="localhost", KAFKA_JMX_PORT="9101"),
+        where=_takes_jmx_port,
+    ),
+    defect(
+        "jmx-hostname-unreachable",
+        "container-name",
+        _jmx("9101:9101", KAFKA_JMX_PORT="9101", KAFKA_JMX_HOSTNAME=B1),
+        where=_takes_jmx_port,
+    ),
 )
 
 

@@ -179,7 +179,7 @@ def test_one_defect_one_rule(advertised: str, client: str, expected: set[str]) -
         ('["9092:9092", "5000:5000"]', "", {"published-port-without-listener": WARNING}),
         ('["9092:9092", "5000:5000/udp"]', "", {}),
         ('["9092:9092", "9101:9101"]', "", {}),
-        ('["9092:9092", "5000:5000"]', "      KAFKA_JMX_PORT: 5000\n", {}),
+        ('["9092:9092", "5000:5000"]', "      KAFKA_JMX_PORT: 5000\n", {"jmx-hostname-unreachable": NOTE}),
         ('["9092:9092", "5000:5000"]', "      KAFKA_OPTS: -javaagent:/opt/agent.jar=5000:/opt/c.yml\n", {}),
         ('["9090-9095:9090-9095"]', "", {}),
         ('["9092"]', "", {"ephemeral-or-range-port": WARNING}),

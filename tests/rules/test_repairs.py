@@ -140,9 +140,11 @@ DECISIONS = frozenset(
     )
 )
 PAGES = {rule.ID: rule_page(rule.__doc__ or "").bad for rule in DECLARED}
-# A line that a repair may change: a variable, a list of ports, a relay's command, an anchored or `.env` list.
+# A line that a repair may change: a variable, Java's options in one, a list of ports, a relay's command, an anchored or
+# `.env` list.
 _MAY_CHANGE = re.compile(
     rb"\s*(- )?[\"']?[A-Z][A-Z0-9_]*[:=].*|\s+(?:ports|command):.*|\s+- [\"']?[\d:.-]+[\"']?.*|x-list-\d+:.*"
+    rb"|\s+-D[\w.]+=.*"
 )
 
 
