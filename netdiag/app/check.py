@@ -11,6 +11,7 @@ from netdiag.app.reports import interrupted, predicted_matrix, unread
 from netdiag.app.suppression import Part, suppressed_report
 from netdiag.compose.checks import fragment_findings, is_completed, is_fragment, own_findings, unfinished_services
 from netdiag.compose.project import Project
+from netdiag.compose.values import ReadFile
 from netdiag.deployment.model.deployment import (
     Broker,
     Deployment,
@@ -23,8 +24,10 @@ from netdiag.deployment.model.deployment import (
 )
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.compose_text import with_origins
+from netdiag.deployment.sources.startup import IN_VOLUME
 from netdiag.errors import NetdiagError, internal_error
 from netdiag.findings import FileLocation, Severity
+from netdiag.io.extras import require_live
 from netdiag.io.files import BASE_NAMES, read_config
 from netdiag.io.files.projects import (
     NoProject,
@@ -188,14 +191,22 @@ class Check:
                     notes.append(f"{files.name} looks like an override of {base.files[0]}: checked together with it")
                     reader, project, fragment = both, whole, is_fragment(whole)
         kind = HostKind.DESKTOP if settings.facts.docker_desktop else HostKind.LINUX
-        deployment = from_compose(
-            project,
-            host_addresses=settings.host_addresses,
-            facts=settings.facts,
-            read=reader.read_mounted,
-            stores=store_tools,
-            platform=self.options.engine.over(Platform(kind=kind)),
-        )
+
+        def deployed(read: ReadFile) -> Deployment:
+            return from_compose(
+                project,
+                host_addresses=settings.host_addresses,
+                facts=settings.facts,
+                read=read,
+                stores=store_tools,
+                platform=self.options.engine.over(Platform(kind=kind)),
+            )
+
+        if self.options.volumes:
+            deployment, unread = with_volumes(deployed, reader.read_mounted, self.options.host)
+            notes += unread
+        else:
+            deployment = deployed(reader.read_mounted)
         return _Project(
             files=files,
             reader=reader,
@@ -232,6 +243,24 @@ class _Project:
     deployment: Deployment
     notes: tuple[str, ...]
     is_fragment: bool
+
+
+def with_volumes(
+    deployed: Callable[[ReadFile], Deployment], read: ReadFile, host: str | None
+) -> tuple[Deployment, tuple[str, ...]]:
+    """A deployment made of files of which some lie in volumes of an engine; which volumes netdiag cannot read."""
+    require_live("--volumes")
+    from netdiag.io.engine.data_directories import volume_files
+
+    with volume_files(host) as volumes:
+
+        def read_either(path: str) -> bytes | None:
+            if not path.startswith(IN_VOLUME):
+                return read(path)
+            volume, _, inside = path.removeprefix(IN_VOLUME).partition("/")
+            return volumes.read(volume, inside)
+
+        return deployed(read_either), tuple(volumes.unread.values())
 
 
 def _judged(read: _Project, *, matrix: bool) -> Report:

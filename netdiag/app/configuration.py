@@ -22,7 +22,8 @@ class CheckOptions:
 
     `files` are files or folders of a project each, `project_files` those of one project; with neither, the project that
     compose finds. `config_file` is read in the place of the nearest one; `isolated` reads none. `engine` is what the
-    user says about the engine and its machine, `resolves` about names that no file declares, as in `Facts`.
+    user says about the engine and its machine, `resolves` about names that no file declares, as in `Facts`. With
+    `volumes`, the engine `host` is asked for what lies in the volumes of the projects.
     """
 
     files: tuple[str, ...] = ()
@@ -39,6 +40,8 @@ class CheckOptions:
     baseline: str | None = None
     write_baseline: str | None = None
     fail_on: Severity | None = None
+    volumes: bool = False
+    host: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from netdiag.app.check import CheckResult, guarded, targets_of
+from netdiag.app.check import CheckResult, guarded, targets_of, with_volumes
 from netdiag.app.configuration import CheckOptions, LiveOptions, Settings, fail_on
 from netdiag.app.matrix import observed_matrix
 from netdiag.app.progress import SILENT, Listener
@@ -15,6 +15,7 @@ from netdiag.app.reports import distinct, interrupted, merged, too_large, unread
 from netdiag.app.rerun import sudo_line, via_line
 from netdiag.app.suppression import Part, suppressed_report
 from netdiag.compose.project import Project
+from netdiag.compose.values import ReadFile
 from netdiag.deployment.model.causes import causes_of
 from netdiag.deployment.model.deployment import Deployment, Relay
 from netdiag.deployment.model.vantage import Vantage, VantageKind, bootstraps, own_addresses
@@ -135,7 +136,7 @@ class LiveCheck:
         live, settings = self._live, self._settings
         if isinstance(project, NoProject):
             raise project.error
-        declared = None if project is None else _declared(project, settings)
+        declared = None if project is None else _declared(project, settings, live.host)
         name = self._options.read.project_name if declared is None else declared.project.name
         self._listener.detail("asking the engine" + (f" about project {name}" if name else ""))
         file = None if project is None or project.files[0] == STDIN else os.path.abspath(project.files[0])
@@ -369,12 +370,14 @@ class _Declared:
     sources: Mapping[str, bytes]
 
 
-def _declared(files: ProjectFiles, settings: Settings) -> _Declared:
+def _declared(files: ProjectFiles, settings: Settings, host: str | None) -> _Declared:
     reader = ProjectReader(files, settings.read)
     project = reader.read()
-    deployment = from_compose(
-        project, host_addresses=settings.host_addresses, facts=settings.facts, read=reader.read_mounted
-    )
+
+    def deployed(read: ReadFile) -> Deployment:
+        return from_compose(project, host_addresses=settings.host_addresses, facts=settings.facts, read=read)
+
+    deployment, _ = with_volumes(deployed, reader.read_mounted, host)
     predicted_refusals = startup_errors(check_deployment(deployment))
     return _Declared(
         project=project, predicted_refusals=predicted_refusals, relays=deployment.relays, sources=reader.sources()

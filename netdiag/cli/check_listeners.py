@@ -184,8 +184,15 @@ def check_listeners(
     container: Annotated[
         list[str] | None, Option("--container", metavar="NAME", help="With --live: check this container; repeatable.")
     ] = None,
+    volumes: Annotated[
+        bool,
+        Option("--volumes", help="Also read the data directories in the project's volumes; --live always does."),
+    ] = False,
     host: Annotated[
-        str | None, Option("--host", metavar="URL", help="With --live: the engine. Default: the one that docker uses.")
+        str | None,
+        Option(
+            "--host", metavar="URL", help="With --live or --volumes: the engine. Default: the one that docker uses."
+        ),
     ] = None,
     netns: Annotated[
         list[str] | None,
@@ -245,9 +252,10 @@ def check_listeners(
     if not live:
         refuse(
             (
-                container or host or netns or require_all,
-                "--container, --host, --netns and --require-all require --live",
+                container or netns or require_all,
+                "--container, --netns and --require-all require --live",
             ),
+            (host and not volumes, "--host requires --live or --volumes"),
             (vantage or all_vantages, "--from and --all-vantages require --live"),
             (
                 client_properties is not None or warn_days is not None,
@@ -287,6 +295,8 @@ def check_listeners(
             baseline=baseline,
             write_baseline=write_baseline,
             fail_on=fail_on,
+            volumes=volumes,
+            host=host,
         ),
         outputs=outputs_of(context, format or (), output or ()),
         live=LiveOptions(

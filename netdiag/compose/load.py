@@ -14,7 +14,7 @@ from netdiag.compose.merge import merge_files
 from netdiag.compose.positions import Source, Text, literal
 from netdiag.compose.problems import Problems
 from netdiag.compose.project import Network, Project, Service
-from netdiag.compose.service import DEFAULT_NETWORK, read_configs, read_networks, read_service
+from netdiag.compose.service import DEFAULT_NETWORK, read_configs, read_networks, read_service, read_volumes
 from netdiag.compose.values import FieldReader, Mapping, ReadFile, Scope, no_files
 from netdiag.compose.yaml_tree import MappingNode, ScalarNode, load_nodes
 
@@ -52,13 +52,12 @@ def load(
     active = {key: service for key, service in services.items() if service.active(profiles)}
     networks = read_networks(problems, top, project)
     _imply_default(networks, active, project)
-    volumes = FieldReader(problems, "volumes").mapping(top, "volumes")
     loaded = Project(
         name=project,
         path=source.path,
         services=active,
         networks=networks,
-        volumes=tuple(volumes.entries) if volumes is not None else (),
+        volumes=read_volumes(problems, top, project),
         configs=read_configs(top),
         disabled={key: service for key, service in services.items() if key not in active},
     )

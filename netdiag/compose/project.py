@@ -217,15 +217,15 @@ class Service:
 class Project:
     """A compose project as its files declare it, with what compose would refuse or warn about.
 
-    `origins` tell what was drawn in from where, `service_spans` where its own `files` (the whole of each) declare a
-    service.
+    `volumes` are what the engine calls each of them, None while the project has no name. `origins` tell what was drawn
+    in from where, `service_spans` where its own `files` (the whole of each) declare a service.
     """
 
     name: str | None
     path: str
     services: Mapping[str, Service]
     networks: Mapping[str, Network]
-    volumes: tuple[str, ...] = ()
+    volumes: Mapping[str, str | None] = field(default_factory=dict)
     configs: Mapping[str, Config] = field(default_factory=dict)
     disabled: Mapping[str, Service] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()

@@ -117,6 +117,14 @@ def read_networks(problems: Problems, top: Mapping, project: str | None) -> dict
     return {key: _network(problems, key, entry, project) for key, entry in declared.entries.items()}
 
 
+def read_volumes(problems: Problems, top: Mapping, project: str | None) -> dict[str, str | None]:
+    """What the engine calls each top-level volume."""
+    declared = FieldReader(problems, "volumes").mapping(top, "volumes")
+    if declared is None:
+        return {}
+    return {key: _volume_name(problems, key, entry, project) for key, entry in declared.entries.items()}
+
+
 def read_env_files(reading: FieldReader, service: Mapping) -> tuple[EnvFile, ...]:
     """The env_file entries of a service, as written."""
     value = service.get("env_file")
@@ -506,14 +514,21 @@ def _network(problems: Problems, key: str, entry: Entry, project: str | None) ->
     )
 
 
+def _volume_name(problems: Problems, key: str, entry: Entry, project: str | None) -> str | None:
+    name, is_external = None, False
+    if isinstance(entry.value, Mapping):
+        name, is_external = _external(FieldReader(problems, f"volumes.{key}"), entry.value)
+    return name or (key if is_external else _engine_name(project, key))
+
+
 def _engine_name(project: str | None, key: str) -> str | None:
     return None if project is None else f"{project}_{key}"
 
 
-def _external(reading: FieldReader, network: Mapping) -> tuple[str | None, bool]:
-    """The name a network is given, and whether it exists outside the project."""
-    name = reading.text(network, "name")
-    value = network.get("external")
+def _external(reading: FieldReader, declared: Mapping) -> tuple[str | None, bool]:
+    """The name a network or volume is given, and whether it exists outside the project."""
+    name = reading.text(declared, "name")
+    value = declared.get("external")
     if isinstance(value, Mapping):
         outside = reading.text(value, "name")
         if outside is not None:
@@ -524,7 +539,7 @@ def _external(reading: FieldReader, network: Mapping) -> tuple[str | None, bool]
                 reading.problems.error("external-name", message, outside.span, name.span)
         name = name or outside
         return None if name is None else name.value, True
-    return None if name is None else name.value, reading.boolean(network, "external")
+    return None if name is None else name.value, reading.boolean(declared, "external")
 
 
 def _ipam(reading: FieldReader, network: Mapping) -> tuple[tuple[Text, ...], Text | None]:

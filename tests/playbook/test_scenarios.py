@@ -46,6 +46,7 @@ CASES = [
     ("S20-dependents", "kraft", "schema-registry-endpoints", "cannot-connect"),
     ("S10b-start-and-mislead", "kraft", "controller-advertised", "controller-among-advertised"),
     (OWN, "faults", "cluster-id-differs", "ids-in-the-files"),
+    ("S22-stale-volume", "kraft", "cluster-id-differs", "ids-in-the-files"),
     (OWN, "faults", "invalid-receive-size", "protocols-differ"),
     (OWN, "faults", "kafka-port-variable", "variable-refused"),
     (OWN, "faults", "leader-without-listener", "sets-differ"),

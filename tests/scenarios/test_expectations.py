@@ -64,6 +64,7 @@ REPAIRS = {
         '[{"name"',
         "exec ssh -N -i /keys/id -o StrictHostKeyChecking=no -o ExitOnForwardFailure=yes -L 0.0.0.0",
     },
+    "S22": {"volumes"},
 }
 
 

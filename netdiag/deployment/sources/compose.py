@@ -36,6 +36,7 @@ from netdiag.deployment.sources.redpanda import redpanda_broker, starts_redpanda
 from netdiag.deployment.sources.relays import declared_relays, file_content
 from netdiag.deployment.sources.secured import LoadTools, Stores, client_security, listener_identities
 from netdiag.deployment.sources.startup import (
+    IN_VOLUME,
     mounted_file,
     prepares_start,
     stored_identities,
@@ -73,11 +74,13 @@ def from_compose(
     """The deployment that `docker compose up` would make of the project.
 
     `host_addresses` are addresses that the user declares to be the docker host's own, `facts` what else they declare;
-    `read` gives the bytes of a file inside the project's folder that a broker mounts; `platform` is the engine that the
-    project is meant for, where that is known. `stores` loads what opens key stores and trust stores.
+    `read` gives the bytes of a file that a broker mounts: of one inside the project's folder by its path, and, if it
+    can, of one in a volume by `volume:NAME/PATH`, with the engine's name. `platform` is the engine that the project is
+    meant for, where that is known. `stores` loads what opens key stores and trust stores.
     """
-    opener = Stores(stores, read)
     facts = facts or Facts()
+    read = _with_volume_names(read, project)
+    opener = Stores(stores, read)
     origins = {name: _origin(service, read) for name, service in project.services.items()}
     project = replace(project, services={name: origin.service for name, origin in origins.items()})
     changed = {name for name, origin in origins.items() if origin.is_changed}
@@ -124,6 +127,19 @@ def from_compose(
         facts=facts,
         trust=opener.trust(),
     )
+
+
+def _with_volume_names(read: ReadFile, project: Project) -> ReadFile:
+    """A reader that calls a volume what the engine calls it, where the files say what they call it."""
+
+    def named(path: str) -> bytes | None:
+        if not path.startswith(IN_VOLUME):
+            return read(path)
+        key, _, rest = path.removeprefix(IN_VOLUME).partition("/")
+        name = project.volumes.get(key)
+        return None if name is None else read(f"{IN_VOLUME}{name}/{rest}")
+
+    return named
 
 
 def _origin(service: Service, read: ReadFile) -> BuiltService:

@@ -37,6 +37,8 @@ Piece = tuple[str, int, int]
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _UNICODE = regex("u([0-9a-fA-F]{4})")
 _BLANKS = " \t\f"
+# How `read` tells a file in a volume from one of this machine: volume:NAME/PATH.
+IN_VOLUME = "volume:"
 # Where images that start from a relative path stand.
 _KAFKA_HOME = "/opt/kafka"
 _LISTS = ("listeners", "advertised.listeners", "listener.security.protocol.map")
@@ -192,13 +194,21 @@ def mounted_file(service: Service, path: str, read: ReadFile) -> MountedFile | N
     volume = max(over, key=lambda v: len(posixpath.normpath(v.target)))
     target = posixpath.normpath(volume.target)
     rest = posixpath.relpath(path, target)
-    if volume.type == "bind" and volume.host_path is not None:
-        name = posixpath.normpath(volume.host_path if rest == "." else posixpath.join(volume.host_path, rest))
+    folder = _mounted_folder(volume)
+    if folder is not None:
+        name = posixpath.normpath(folder if rest == "." else posixpath.join(folder, rest))
         data = read(name)
         if data is not None:
             return MountedFile(volume=volume, source=Source(name, data))
     is_close = rest == "." or posixpath.dirname(path) == target
     return MountedFile(volume=volume, source=None) if is_close else None
+
+
+def _mounted_folder(volume: Volume) -> str | None:
+    """What is mounted, as `read` knows it."""
+    if volume.type == "volume" and volume.source is not None:
+        return posixpath.join(f"{IN_VOLUME}{volume.source.value}", volume.subpath)
+    return volume.host_path if volume.type == "bind" else None
 
 
 def stored_identities(broker: Broker, service: Service, read: ReadFile) -> Iterator[StoredIdentity]:

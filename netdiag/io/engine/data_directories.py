@@ -22,12 +22,15 @@ from netdiag.errors import EngineError, InputError
 from netdiag.io.engine.address import find_engine
 from netdiag.io.engine.docker_sdk import Engine, NotThere, connect
 from netdiag.io.engine.same_kernel import SameKernel, locate
+from netdiag.io.files import read_inside
 from netdiag.kafka.storage import DEFAULT_DIRECTORIES, KNOWN_FILES, META_PROPERTIES
 from netdiag.patterns import regex
 from netdiag.values import dataclass
 
 # Of a directory that the engine copies.
 MOST_COPIED = 512 * 1024 * 1024
+# Of a file that is read alone: meta.properties, or a broker's configuration.
+_MOST_OF_FILE = 64 * 1024
 _MOST_NAMES = 100_000
 _PART = regex(r"[^/\x00]{1,255}")
 
@@ -123,13 +126,73 @@ def _on_host(mounts: Iterable[Mount], inside: str) -> str | None:
     return path if path == whole or path.startswith(f"{whole}/") else None
 
 
+class VolumeFiles:
+    """Small files in volumes, one by one; `unread` says of which volumes none could be read, and why."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._containers = engine.containers()
+        self._is_here = isinstance(locate(engine.address, self._containers), SameKernel)
+        self.unread: dict[str, str] = {}
+
+    def read(self, volume: str, path: str) -> bytes | None:
+        """The bytes of a regular file; None where the engine has no such volume, or the volume no such file."""
+        try:
+            container, inside, source = _of_volume(self._engine, volume, self._containers)
+        except InputError:
+            return None
+        if source is not None and self._is_here and os.access(source, os.R_OK | os.X_OK):
+            return read_inside(source, posixpath.join(source, path), limit=_MOST_OF_FILE)
+        if container is None:
+            self.unread[volume] = f"netdiag cannot read volume {volume}, and no container mounts it: run it as root"
+            return None
+        try:
+            return _first_file(self._engine.archive(container, posixpath.join(inside, path)))
+        except NotThere:
+            return None
+
+
+@contextmanager
+def volume_files(host: str | None) -> Iterator[VolumeFiles]:
+    """What can be read of the volumes of an engine, for the block; EngineError where it cannot be asked."""
+    with connect(find_engine(host, os.environ, Path.home())) as engine:
+        yield VolumeFiles(engine)
+
+
+def _first_file(chunks: Iterator[bytes]) -> bytes | None:
+    """The archive's first regular file, unless it is large."""
+    count = _Limit(2 * _MOST_OF_FILE)
+    try:
+        with tarfile.open(fileobj=_Stream(chunks, count), mode="r|") as archive:
+            for member in archive:
+                is_small = member.isreg() and not member.issparse() and member.size <= _MOST_OF_FILE
+                content = archive.extractfile(member) if is_small else None
+                return None if content is None else content.read()
+    except (_Enough, tarfile.TarError):
+        return None
+    return None
+
+
+class _Limit:
+    """How many bytes may come."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    def count(self, size: int) -> None:
+        """So many bytes more have come."""
+        self._left -= size
+        if self._left < 0:
+            raise _Enough
+
+
 class _Copy:
     """A copy of a data directory in a folder, up to so many bytes: what tells whose it is comes first."""
 
     def __init__(self, *, folder: str, left: int) -> None:
         self.is_cut = False
         self._folder = Path(folder)
-        self._left = left
+        self._limit = _Limit(left)
         self._names = _MOST_NAMES
 
     def take(self, engine: Engine, container: Container, inside: str) -> None:
@@ -144,7 +207,7 @@ class _Copy:
     def _unpack(self, chunks: Iterator[bytes], depth: int) -> None:
         """Regular files of a data directory and of its folders; `depth` names lead each path."""
         try:
-            with tarfile.open(fileobj=_Stream(chunks, self), mode="r|") as archive:
+            with tarfile.open(fileobj=_Stream(chunks, self._limit), mode="r|") as archive:
                 for member in archive:
                     parts = member.name.split("/")[depth:]
                     if not 1 <= len(parts) <= 2 or not all(map(_is_name, parts)):
@@ -178,12 +241,6 @@ class _Copy:
         if self._names < 0:
             raise _Enough
 
-    def count(self, size: int) -> None:
-        """So many bytes more have come."""
-        self._left -= size
-        if self._left < 0:
-            raise _Enough
-
 
 class _Enough(Exception):
     """The copy is as large as it may be."""
@@ -192,9 +249,9 @@ class _Enough(Exception):
 class _Stream(io.RawIOBase):
     """The chunks of an archive as a file, for as long as a copy may grow."""
 
-    def __init__(self, chunks: Iterator[bytes], copy: _Copy) -> None:
+    def __init__(self, chunks: Iterator[bytes], limit: _Limit) -> None:
         self._chunks = chunks
-        self._copy = copy
+        self._limit = limit
         self._chunk = b""
         self._at = 0
 
@@ -204,7 +261,7 @@ class _Stream(io.RawIOBase):
         while size > 0:
             if self._at >= len(self._chunk):
                 self._chunk, self._at = next(self._chunks, b""), 0
-                self._copy.count(len(self._chunk))
+                self._limit.count(len(self._chunk))
                 if not self._chunk:
                     break
             part = self._chunk[self._at : self._at + size]

@@ -10,7 +10,7 @@ import pytest
 
 from netdiag.app.storage import StorageQuery, read_storage
 from netdiag.errors import InputError
-from netdiag.io.engine.data_directories import opened
+from netdiag.io.engine.data_directories import opened, volume_files
 from netdiag.kafka.storage import MetaProperties
 from tests.engine.test_documents import BROKER
 from tests.io.engine.fake_engine import VERSION, fake_engine
@@ -113,3 +113,22 @@ def test_what_is_not_there_is_one_line(tmp_path: Path, name: str, says: str) -> 
     ):
         pass
     assert (raised.value.message, raised.value.where) == (says, name)
+
+
+def test_a_file_of_a_volume_through_a_container(tmp_path: Path) -> None:
+    mounts = [{"Type": "volume", "Name": "kafka", "Source": "/nonexistent/_data", "Destination": "/data"}]
+    files = {
+        "/data/meta.properties": archive({"meta.properties": META}),
+        "/data/large": archive({"large": "x" * 100_000}),
+        "/data/folder": archive({"folder": None}),
+    }
+    given = answers(files, mounts)
+    for name in ("kafka", "alone"):
+        given[f"/volumes/{name}"] = {"Name": name, "Mountpoint": "/nonexistent/_data"}
+    with fake_engine(tmp_path / "s", given) as url, volume_files(url) as volumes:
+        assert volumes.read("kafka", "meta.properties") == META.encode()
+        assert [volumes.read("kafka", path) for path in ("none", "folder", "large")] == [None] * 3
+        assert [volumes.read(name, "meta.properties") for name in ("alone", "none")] == [None] * 2
+        assert volumes.unread == {
+            "alone": "netdiag cannot read volume alone, and no container mounts it: run it as root"
+        }
