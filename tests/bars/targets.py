@@ -56,6 +56,11 @@ TARGETS = (
         'the "broker will print" sentence of a finding equals the log of the real broker that failed to start',
     ),
     _tests(
+        "stale-volumes",
+        "ten stacks whose brokers get volumes of an earlier life: what netdiag says before `up` is what each broker "
+        "prints, and explains it afterwards; a broker whose ZooKeeper lost its data ends, as the rule says",
+    ),
+    _tests(
         "client-fails",
         "for every rule that says a client fails: kcat fails there with the Bad example, and works with the Good one",
     ),

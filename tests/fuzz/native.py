@@ -98,6 +98,8 @@ class Fuzzed:
         self.findings = home / name / "findings"
         self._record = (hours or home) / f"{name}.json"
         self._lock = home / f"{name}.lock"
+        # The tree may change while the program that was made of it runs.
+        self._sources = sources()
         for folder in (self.corpus, self.findings):
             folder.mkdir(parents=True, exist_ok=True)
 
@@ -151,7 +153,7 @@ class Fuzzed:
         return _run([self.program, *flags, *words])
 
     def _keep(self, done: Slice) -> None:
-        added = Work(seconds=done.seconds, executions=done.executions, here=done.seconds, sources=sources())
+        added = Work(seconds=done.seconds, executions=done.executions, here=done.seconds, sources=self._sources)
         self._record.parent.mkdir(parents=True, exist_ok=True)
         with locked(self._lock):
             all_work = json.loads(self._record.read_text()) if self._record.exists() else {}

@@ -44,6 +44,7 @@ NOT_PROVEN = {
     "redpanda-listener-mismatch": "the lab has no image of Redpanda",
     "removed-address-property": "nothing fails: the broker ignores the property",
     "schema-registry-listener-name": "the lab has no image of the Schema Registry",
+    "zookeeper-data-not-kept": "takes two lives of a stack, which tests/live/test_stale_volumes.py starts",
 }
 _HEAD = """\
 # What is proven live

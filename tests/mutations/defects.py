@@ -185,14 +185,29 @@ def _data(stack: Stack) -> str:
     return "/bitnami/kafka/data" if stack.family == "bitnami" else "/var/lib/kafka/data"
 
 
+_ZOOKEEPER_DATA = {"confluent": "/var/lib/zookeeper/data", "bitnami": "/bitnami/zookeeper"}
+
+
 def _one_volume(stack: Stack) -> Iterable[Place]:
+    _keep_zookeeper(stack)
     for name in ("kafka-1", "kafka-2"):
         stack.services[name].keys["volumes"] = f"[./data:{_data(stack)}]"
     return [("kafka-2", "volumes")]
 
 
+def _keep_zookeeper(stack: Stack) -> None:
+    if "zookeeper" in stack.services:
+        stack.services["zookeeper"].keys["volumes"] = f"[./zookeeper:{_ZOOKEEPER_DATA[stack.family]}]"
+
+
+def _data_kept(stack: Stack) -> Iterable[Place]:
+    stack.services[B1].keys["volumes"] = f"[./data:{_data(stack)}]"
+    return [(B1, "volumes")]
+
+
 def _stale(identity: str) -> Make:
     def make(stack: Stack) -> Iterable[Place]:
+        _keep_zookeeper(stack)
         stack.services[B1].keys["volumes"] = f"[./data:{_data(stack)}]"
         stack.files["data/meta.properties"] = identity
         return [(B1, "volumes")]
@@ -435,6 +450,12 @@ CLIENTS: tuple[Defect, ...] = (
     defect("dependent-reaches-some-brokers", "other-network", _one_broker_elsewhere, where=peers),
     defect("host-network-mode", "broker-on-host", _host_network, also=("kraft-voter-endpoint-mismatch", *MESH)),
     defect("zookeeper-connect-broken", "typo", _typo_zookeeper, where=_zookeeper),
+    defect(
+        "zookeeper-data-not-kept",
+        "volume-of-the-broker",
+        _data_kept,
+        where=lambda stack: _has_default_directory(stack) and _zookeeper(stack),
+    ),
 )
 
 

@@ -106,6 +106,7 @@ from netdiag.rules.declared import (
     unstable_ip_advertised,
     wurstmeister_listeners_missing,
     zookeeper_connect_broken,
+    zookeeper_data_not_kept,
 )
 from netdiag.rules.declared_clients import check_clients
 from netdiag.rules.rule import DeclaredRule
@@ -210,6 +211,7 @@ DECLARED: tuple[DeclaredRule, ...] = (
     unstable_ip_advertised,
     wurstmeister_listeners_missing,
     zookeeper_connect_broken,
+    zookeeper_data_not_kept,
 )
 
 
