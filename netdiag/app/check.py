@@ -27,7 +27,6 @@ from netdiag.deployment.sources.compose_text import with_origins
 from netdiag.deployment.sources.startup import IN_VOLUME
 from netdiag.errors import NetdiagError, internal_error
 from netdiag.findings import FileLocation, Severity
-from netdiag.io.extras import require_live
 from netdiag.io.files import BASE_NAMES, read_config
 from netdiag.io.files.projects import (
     NoProject,
@@ -249,6 +248,8 @@ def with_volumes(
     deployed: Callable[[ReadFile], Deployment], read: ReadFile, host: str | None
 ) -> tuple[Deployment, tuple[str, ...]]:
     """A deployment made of files of which some lie in volumes of an engine; which volumes netdiag cannot read."""
+    from netdiag.io.extras import require_live
+
     require_live("--volumes")
     from netdiag.io.engine.data_directories import volume_files
 
