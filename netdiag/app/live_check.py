@@ -37,7 +37,7 @@ from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.declared_services import DeclaredServices, PredictedRefusal, declared_services
 from netdiag.deployment.sources.engine import from_engine
 from netdiag.deployment.sources.relays import of_running
-from netdiag.errors import InputError, NetdiagError
+from netdiag.errors import EngineError, InputError, NetdiagError
 from netdiag.findings import Severity
 from netdiag.io.extras import require_live
 from netdiag.io.files import read_file, write_file
@@ -377,7 +377,11 @@ def _declared(files: ProjectFiles, settings: Settings, host: str | None) -> _Dec
     def deployed(read: ReadFile) -> Deployment:
         return from_compose(project, host_addresses=settings.host_addresses, facts=settings.facts, read=read)
 
-    deployment, _ = with_volumes(deployed, reader.read_mounted, host)
+    try:
+        deployment, _ = with_volumes(deployed, reader.read_mounted, host)
+    except EngineError:
+        # Whoever looks at what runs says so.
+        deployment = deployed(reader.read_mounted)
     predicted_refusals = startup_errors(check_deployment(deployment))
     return _Declared(
         project=project, predicted_refusals=predicted_refusals, relays=deployment.relays, sources=reader.sources()

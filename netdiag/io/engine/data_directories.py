@@ -10,7 +10,8 @@ import posixpath
 import shutil
 import tarfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
@@ -127,21 +128,35 @@ def _on_host(mounts: Iterable[Mount], inside: str) -> str | None:
 
 
 class VolumeFiles:
-    """Small files in volumes, one by one; `unread` says of which volumes none could be read, and why."""
+    """Small files in the volumes of an engine; `unread` says of which volumes none could be read, and why.
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._containers = engine.containers()
-        self._is_here = isinstance(locate(engine.address, self._containers), SameKernel)
+    The engine is asked when the first file is read.
+    """
+
+    def __init__(self, host: str | None, stack: ExitStack) -> None:
+        self._host = host
+        self._stack = stack
         self.unread: dict[str, str] = {}
 
+    @cached_property
+    def _engine(self) -> Engine:
+        return self._stack.enter_context(connect(find_engine(self._host, os.environ, Path.home())))
+
+    @cached_property
+    def _containers(self) -> tuple[Container, ...]:
+        return self._engine.containers()
+
     def read(self, volume: str, path: str) -> bytes | None:
-        """The bytes of a regular file; None where the engine has no such volume, or the volume no such file."""
+        """The bytes of a regular file; None where the engine has no such volume, or the volume no such file.
+
+        EngineError where the engine cannot be asked.
+        """
         try:
             container, inside, source = _of_volume(self._engine, volume, self._containers)
         except InputError:
             return None
-        if source is not None and self._is_here and os.access(source, os.R_OK | os.X_OK):
+        is_here = isinstance(locate(self._engine.address, self._containers), SameKernel)
+        if source is not None and is_here and os.access(source, os.R_OK | os.X_OK):
             return read_inside(source, posixpath.join(source, path), limit=_MOST_OF_FILE)
         if container is None:
             self.unread[volume] = f"netdiag cannot read volume {volume}, and no container mounts it: run it as root"
@@ -154,9 +169,9 @@ class VolumeFiles:
 
 @contextmanager
 def volume_files(host: str | None) -> Iterator[VolumeFiles]:
-    """What can be read of the volumes of an engine, for the block; EngineError where it cannot be asked."""
-    with connect(find_engine(host, os.environ, Path.home())) as engine:
-        yield VolumeFiles(engine)
+    """The files in the volumes of an engine, for the block."""
+    with ExitStack() as stack:
+        yield VolumeFiles(host, stack)
 
 
 def _first_file(chunks: Iterator[bytes]) -> bytes | None:
