@@ -139,6 +139,11 @@ TARGETS = (
         "cell that it touches, and kcat 50 times, kafka-python and Java meet whom the cell names from every container",
     ),
     _tests(
+        "connect",
+        "Connect workers in nine arrangements, broken and repaired, each worker leading once: where a file foretells "
+        "that a worker cannot forward, curl in its namespace gets 500 or 409 for a new connector, and 201 elsewhere",
+    ),
+    _tests(
         "watch-delay",
         "faults that befall a container under --live --watch (stopped, paused, packets dropped): told within two "
         "intervals",

@@ -43,6 +43,8 @@ NOT_PROVEN = {
     "mounted-config-shadows-env": "a note: nothing fails",
     "redpanda-listener-mismatch": "the lab has no image of Redpanda",
     "removed-address-property": "nothing fails: the broker ignores the property",
+    "rest-advertised-loopback": "tests/live/test_connect.py asks real workers",
+    "rest-advertised-unreachable": "tests/live/test_connect.py asks real workers",
     "schema-registry-listener-name": "the lab has no image of the Schema Registry",
     "zookeeper-data-not-kept": "takes two lives of a stack, which tests/live/test_stale_volumes.py starts",
 }

@@ -427,7 +427,26 @@ def _relay(stack: Stack) -> Iterable[Place]:
     yield ("relay", "command")
 
 
+def _workers(host: str) -> Make:
+    def make(stack: Stack) -> Iterable[Place]:
+        for name, advertised in (("connect-1", "connect-1"), ("connect-2", host)):
+            environment = {
+                "CONNECT_BOOTSTRAP_SERVERS": f"{B1}:29092",
+                "CONNECT_GROUP_ID": "connect",
+                "CONNECT_CONFIG_STORAGE_TOPIC": "connect-configs",
+                "CONNECT_OFFSET_STORAGE_TOPIC": "connect-offsets",
+                "CONNECT_STATUS_STORAGE_TOPIC": "connect-status",
+                "CONNECT_REST_ADVERTISED_HOST_NAME": advertised,
+            }
+            stack.services[name] = Service(image="confluentinc/cp-kafka-connect:7.9.2", environment=environment)
+        yield ("connect-2", "environment", "CONNECT_REST_ADVERTISED_HOST_NAME")
+
+    return make
+
+
 CLIENTS: tuple[Defect, ...] = (
+    defect("rest-advertised-unreachable", "no-such-name", _workers("worker-2"), where=lambda s: "secure" not in s.name),
+    defect("rest-advertised-loopback", "localhost", _workers("localhost"), where=lambda s: "secure" not in s.name),
     defect("relay-to-wrong-listener", "internal-listener", _relay, where=lambda s: "secure" not in s.name),
     defect("networks-not-shared", "app-elsewhere", _own_networks),
     defect("default-bridge-no-dns", "app-on-bridge", _default_bridge),

@@ -20,6 +20,7 @@ from netdiag.kafka.client_properties import ClientProperties, Store
 from netdiag.kafka.images.families import Sign
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry
+from netdiag.kafka.rest_services import RestConfig
 from netdiag.kafka.security import OpenedStore, TrustAnchor
 from netdiag.kafka.storage import MetaProperties, UnreadableMetaProperties
 from netdiag.values import dataclass
@@ -510,6 +511,30 @@ class KafkaClient:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RestNeighbour:
+    """A member that answers HTTP beside the brokers, with the values that configure it."""
+
+    member: Member
+    config: RestConfig
+    declared: Mapping[str, DeclaredValue]
+
+    @property
+    def name(self) -> str:
+        """The member's name."""
+        return self.member.name
+
+    def place(self, property_name: str, start: int = 0, end: int | None = None) -> Location:
+        """Where characters start..end of a property stand; the member itself where nobody wrote the property."""
+        source = self.source_of(property_name)
+        return self.member.where if source is None else source.at(start, end)
+
+    def source_of(self, property_name: str) -> DeclaredValue | None:
+        """The value that somebody wrote for a property; None where it is a default or not written."""
+        setting = self.config.settings.get(property_name)
+        return self.declared.get(setting.variable) if setting is not None and setting.variable else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RelayTarget:
     """Where a relay leads. `declared` is the text host:port (or the port alone) where somebody wrote it."""
 
@@ -543,6 +568,7 @@ class Surroundings:
 
     brokers: tuple[Broker, ...] = ()
     others: tuple[Member, ...] = ()
+    neighbours: tuple[RestNeighbour, ...] = ()
 
 
 # Without slots, so that what is looked up often is indexed once.
@@ -556,10 +582,10 @@ class Deployment:
     `inactive_members` are the members whose profile is not switched on, of which nothing else here knows;
     `missing_services` are the services that others wait for and no file holds: the files are a part of something.
     `waiting` are told an address only to wait until it can be connected to, `health_checks` are what brokers ask
-    themselves, `relays` pass connections on. `host_addresses` are the docker host's own non-loopback addresses where
-    known; `platform` is the engine and its machine, as far as it is known. `facts` are what the user declares. `down`
-    names the members that are taken not to run, whatever their state says. `trust` is of the key stores and trust
-    stores that brokers and clients name.
+    themselves, `relays` pass connections on, `neighbours` are the services beside the brokers that answer HTTP.
+    `host_addresses` are the docker host's own non-loopback addresses where known; `platform` is the engine and its
+    machine, as far as it is known. `facts` are what the user declares. `down` names the members that are taken not to
+    run, whatever their state says. `trust` is of the key stores and trust stores that brokers and clients name.
     """
 
     name: str | None
@@ -568,6 +594,7 @@ class Deployment:
     surroundings: Surroundings = field(default_factory=Surroundings)
     clients: tuple[KafkaClient, ...] = ()
     waiting: tuple[KafkaClient, ...] = ()
+    neighbours: tuple[RestNeighbour, ...] = ()
     relays: tuple[Relay, ...] = ()
     health_checks: tuple[KafkaClient, ...] = ()
     inactive_members: tuple[Member, ...] = ()

@@ -34,6 +34,7 @@ from netdiag.deployment.sources.compose_text import ComposeServiceEditor, Compos
 from netdiag.deployment.sources.images import BuiltService, built_service
 from netdiag.deployment.sources.redpanda import redpanda_broker, starts_redpanda, with_clusters
 from netdiag.deployment.sources.relays import declared_relays, file_content
+from netdiag.deployment.sources.rest_services import declared_neighbour
 from netdiag.deployment.sources.secured import LoadTools, Stores, client_security, listener_identities
 from netdiag.deployment.sources.startup import (
     IN_VOLUME,
@@ -115,6 +116,7 @@ def from_compose(
             *(d for service, member in kafka for d in metrics_reporters(service, member)),
             *(d for service, member in asleep for d in declared_clients(service, member, active=False)),
         ),
+        neighbours=tuple(n for service, member in clients if (n := declared_neighbour(service, member, read))),
         relays=declared_relays(project, project.services.values(), read),
         waiting=tuple(d for service, member in clients for d in waiting_containers(service, member)),
         health_checks=tuple(d for service, member in kafka for d in health_check_clients(service, member)),

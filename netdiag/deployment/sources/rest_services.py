@@ -1,0 +1,75 @@
+"""Which services answer HTTP beside the brokers: by their image and variables, or by the worker's file they start with.
+
+`connect-distributed` reads one properties file and no variables.
+"""
+
+import posixpath
+
+from netdiag.compose.project import Service
+from netdiag.compose.values import ReadFile
+from netdiag.deployment.model.deployment import DeclaredValue, Member, RestNeighbour
+from netdiag.deployment.sources.compose_text import ComposeValue
+from netdiag.deployment.sources.images import built_service
+from netdiag.deployment.sources.startup import Line, command_lines, mounted_file, read_properties
+from netdiag.kafka.images.settings import Setting
+from netdiag.kafka.rest_services import CONNECT_COMMAND, RestService, rest_config, rest_config_of_file
+from netdiag.patterns import regex
+
+_SECRET = regex(r"(?i)password|jaas|secret|token|credential")
+_LARGEST_FILE = 64 * 1024
+# Where images that start from a relative path stand.
+_KAFKA_HOME = "/opt/kafka"
+_OTHER_PROGRAMS = regex(r"connect-standalone|connect-mirror-maker|sleep infinity|tail -f /dev/null")
+
+
+def declared_neighbour(service: Service, member: Member, read: ReadFile) -> RestNeighbour | None:
+    """What a service tells its neighbours; None for one that is no such service."""
+    lines = command_lines(service)
+    started = next((line for line in lines if _file_argument(line)), None)
+    if started is not None:
+        return _by_file(service, member, _file_argument(started), read)
+    if any(_OTHER_PROGRAMS.search(" ".join(word.value for word in line)) for line in lines):
+        return None
+    service = built_service(service, read).service
+    declared = {
+        name: ComposeValue(variable=name, text=variable.value)
+        for name, variable in service.environment.items()
+        if variable.value is not None
+    }
+    environment = {
+        name: declared[name].value if name in declared and not declared[name].blanks else None
+        for name in service.environment
+    }
+    config = rest_config(service.image.value if service.image else "", environment)
+    if config is None or (service.lacks_env_file and config.service is not RestService.CONNECT):
+        return None
+    shown = {name: value for name, value in declared.items() if not _SECRET.search(name)}
+    return RestNeighbour(member=member, config=config, declared=shown)
+
+
+def _file_argument(line: Line) -> str:
+    """The file that a worker is started with; empty for another command."""
+    words = [word.value for word in line]
+    for index, word in enumerate(words):
+        if posixpath.basename(word).removesuffix(".sh") == CONNECT_COMMAND:
+            return next((one for one in words[index + 1 :] if not one.startswith("-")), "")
+    return ""
+
+
+def _by_file(service: Service, member: Member, path: str, read: ReadFile) -> RestNeighbour | None:
+    mounted = mounted_file(service, posixpath.join(_KAFKA_HOME, path), read)
+    if mounted is None or mounted.source is None or len(mounted.source.data) > _LARGEST_FILE:
+        return None
+    try:
+        properties = read_properties(mounted.source)
+    except UnicodeDecodeError:
+        return None
+    file = posixpath.basename(path)
+    settings: dict[str, Setting] = {}
+    declared: dict[str, DeclaredValue] = {}
+    for name, text in properties.items():
+        if not _SECRET.search(name):
+            variable = f"{name} in {file}"
+            settings[name] = Setting(name=name, value=text.value, variable=variable)
+            declared[variable] = ComposeValue(variable=variable, text=text)
+    return RestNeighbour(member=member, config=rest_config_of_file(settings), declared=declared)
