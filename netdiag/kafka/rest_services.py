@@ -13,7 +13,7 @@ from enum import Enum
 
 from netdiag.digits import number_of
 from netdiag.kafka.images.reference import Environment, is_floating, version_of
-from netdiag.kafka.images.settings import Setting, dotted_settings_from, image_default, settings_from, with_defaults
+from netdiag.kafka.images.settings import Setting, dotted_settings_from, image_default, unescaped, with_defaults
 from netdiag.kafka.listeners import ListenerEntry, MalformedEntry, parse_listeners
 from netdiag.patterns import regex
 from netdiag.values import dataclass
@@ -154,11 +154,11 @@ class RestConfig:
         if entry is None or self.is_unknown(host_property) or self.is_unknown(port_property):
             return None
         host, scheme = self.value(host_property), entry.endpoint.listener.lower()
-        given = number_of(self.value(port_property) or "")
-        port = given if given is not None else entry.endpoint.port
-        if not 0 < port <= _HIGHEST_PORT:
+        given = self.value(port_property)
+        port = number_of(given) if given else entry.endpoint.port
+        if port is None or not 0 < port <= _HIGHEST_PORT:
             return None
-        source = port_property if given is not None else "listeners"
+        source = port_property if given else "listeners"
         if host:
             start = (self.settings[host_property].value or "").index(host)
             return AdvertisedUrl(
@@ -231,7 +231,15 @@ def rest_config_of_file(properties: Mapping[str, Setting]) -> RestConfig:
 
 
 def _with_prefix(service: RestService, prefix: str, environment: Environment, tag: str | None) -> RestConfig | None:
-    given = settings_from(environment, prefix=prefix, excluded=frozenset())
+    # Confluent's script takes the prefix away once: KSQL_KSQL_SERVICE_ID is ksql.service.id.
+    shorter = {
+        variable: variable.removeprefix(prefix) for variable in sorted(environment) if variable.startswith(prefix)
+    }
+    given = {
+        name: Setting(name=name, value=environment[variable], variable=variable)
+        for variable, rest in shorter.items()
+        for name in [unescaped(rest)]
+    }
     group = GROUP_PROPERTY.get(service)
     if service is RestService.CONNECT and "group.id" not in given:
         # The image of a worker serves many to install connectors, or for its tools.

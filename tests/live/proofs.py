@@ -27,6 +27,8 @@ NOT_PRINTED = {
 NOT_PROVEN = {
     "ambiguous-name": "takes two projects on one network, which tests/live/test_two_projects.py starts",
     "broker-assumed": "a note about what netdiag does not know",
+    "connect-group-shared": "tests/live/test_connect.py asks real workers",
+    "connect-topics-shared": "tests/live/test_connect.py asks real workers",
     "duplicate-advertised-endpoint": "the second broker exits, unless both register at the same moment; both happen",
     "image-env-duplicate": "nothing fails: one of the values counts, which the tests compare with Compose",
     "image-env-unknown": "nothing fails: the broker ignores the property",

@@ -427,26 +427,40 @@ def _relay(stack: Stack) -> Iterable[Place]:
     yield ("relay", "command")
 
 
-def _workers(host: str) -> Make:
+def _workers(place: str, **second: str) -> Make:
+    """Two Connect workers, the second with variables of its own; `place` is the one that is wrong."""
+
     def make(stack: Stack) -> Iterable[Place]:
-        for name, advertised in (("connect-1", "connect-1"), ("connect-2", host)):
+        for name, own in (("connect-1", {}), ("connect-2", second)):
             environment = {
                 "CONNECT_BOOTSTRAP_SERVERS": f"{B1}:29092",
                 "CONNECT_GROUP_ID": "connect",
                 "CONNECT_CONFIG_STORAGE_TOPIC": "connect-configs",
                 "CONNECT_OFFSET_STORAGE_TOPIC": "connect-offsets",
                 "CONNECT_STATUS_STORAGE_TOPIC": "connect-status",
-                "CONNECT_REST_ADVERTISED_HOST_NAME": advertised,
+                "CONNECT_REST_ADVERTISED_HOST_NAME": name,
             }
-            stack.services[name] = Service(image="confluentinc/cp-kafka-connect:7.9.2", environment=environment)
-        yield ("connect-2", "environment", "CONNECT_REST_ADVERTISED_HOST_NAME")
+            changed = {**environment, **own}
+            stack.services[name] = Service(image="confluentinc/cp-kafka-connect:7.9.2", environment=changed)
+        yield ("connect-2", "environment", place)
 
     return make
 
 
+def _plain(stack: Stack) -> bool:
+    return "secure" not in stack.name
+
+
+_HOST_NAME, _CONFIGS = "CONNECT_REST_ADVERTISED_HOST_NAME", "CONNECT_CONFIG_STORAGE_TOPIC"
+
+
 CLIENTS: tuple[Defect, ...] = (
-    defect("rest-advertised-unreachable", "no-such-name", _workers("worker-2"), where=lambda s: "secure" not in s.name),
-    defect("rest-advertised-loopback", "localhost", _workers("localhost"), where=lambda s: "secure" not in s.name),
+    defect(
+        "rest-advertised-unreachable", "no-such-name", _workers(_HOST_NAME, **{_HOST_NAME: "worker-2"}), where=_plain
+    ),
+    defect("rest-advertised-loopback", "localhost", _workers(_HOST_NAME, **{_HOST_NAME: "localhost"}), where=_plain),
+    defect("connect-group-shared", "other-topic", _workers(_CONFIGS, **{_CONFIGS: "others"}), where=_plain),
+    defect("connect-topics-shared", "other-group", _workers(_CONFIGS, CONNECT_GROUP_ID="others"), where=_plain),
     defect("relay-to-wrong-listener", "internal-listener", _relay, where=lambda s: "secure" not in s.name),
     defect("networks-not-shared", "app-elsewhere", _own_networks),
     defect("default-bridge-no-dns", "app-on-bridge", _default_bridge),

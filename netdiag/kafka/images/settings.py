@@ -74,8 +74,12 @@ def property_name(variable: str, prefix: str) -> str:
     Source: `KafkaDockerWrapper.getKafkaConfigFromEnv` and Confluent's template helper; the latter's prose
     documentation gives the last two the other way round.
     """
-    dotted = variable.replace(prefix, "").lower().replace("_", ".")
-    return dotted.replace("...", "-").replace("..", "_")
+    return unescaped(variable.replace(prefix, ""))
+
+
+def unescaped(rest: str) -> str:
+    """The property that a variable without its prefix names."""
+    return rest.lower().replace("_", ".").replace("...", "-").replace("..", "_")
 
 
 def dotted_name(variable: str, prefix: str) -> str:
