@@ -66,6 +66,10 @@ COMMANDS = {
         "addresses.",
         kind=_VIA,
     ),
+    "jmx": Entry(
+        function="netdiag.cli.jmx:jmx",
+        help="Connect as a JMX client does: to a broker's JMX port, then to the host and port that it names.",
+    ),
     "wait": Entry(
         function="netdiag.cli.wait:wait",
         help="Wait until every client that a Compose file declares can work.",
