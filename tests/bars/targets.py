@@ -190,6 +190,11 @@ TARGETS = (
         "on a real broker, at least 24 combinations of listener protocol, client protocol and certificate fault: what "
         "netdiag's client gets equals what Java's gets, the faults of a certificate equal those of openssl s_client",
     ),
+    _tests(
+        "jmx",
+        "JMX of real brokers in eight arrangements, broken and repaired, from the docker host, the LAN and containers: "
+        "predicted from the file, predicted from the engine and observed = what Java's JMX client gets in every cell",
+    ),
     _module(
         "fuzz",
         "ten minutes of projects from a grammar around listeners, disturbed: no defect, 2 s, valid documents, "

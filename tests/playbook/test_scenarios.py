@@ -45,6 +45,8 @@ CASES = [
     ("S20-dependents", "kraft", "coordinator-unavailable", "endpoint-unreachable"),
     ("S20-dependents", "kraft", "schema-registry-endpoints", "cannot-connect"),
     ("S10b-start-and-mislead", "kraft", "controller-advertised", "controller-among-advertised"),
+    ("S24-jmx-second-hop", "zookeeper", "jmx-second-hop", "random-port"),
+    ("S24-jmx-second-hop", "kraft", "jmx-second-hop", "host-means-nothing"),
     (OWN, "faults", "cluster-id-differs", "ids-in-the-files"),
     ("S22-stale-volume", "kraft", "cluster-id-differs", "ids-in-the-files"),
     (OWN, "faults", "invalid-receive-size", "protocols-differ"),

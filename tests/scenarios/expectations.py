@@ -17,6 +17,7 @@ CELL = re.compile(
     rf"ok|partial [1-9]\d*/[1-9]\d*|bootstrap: ({_REASON})|advertised: ({_REASON}|no-brokers)"
     r"|wrong-broker|not-kafka|tls|sasl"
 )
+JMX_CELL = re.compile(rf"ok|(?:registry|stub): (?:{_REASON}|not-jmx)")
 SETTLED = ("ready", "exited", "some-exited", "no-metadata", "clusters", "refused")
 
 
@@ -114,7 +115,8 @@ class Stack:
     """A compose file with what is expected of it.
 
     `broker_prints` is predicted by findings, by service; `exits` is what other services print when they end;
-    `refusals` are why the engine (or compose) does not start the stack whole: none, or one on each engine.
+    `jmx` is what a JMX client gets, by vantage and registry. `refusals` are why the engine (or compose) does not start
+    the stack whole: none, or one on each engine.
     """
 
     scenario: str
@@ -125,6 +127,7 @@ class Stack:
     refusals: tuple[Refusal, ...] = ()
     settled: str
     cells: tuple[ExpectedCell, ...]
+    jmx: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -151,10 +154,12 @@ def stacks(root: Path = SCENARIOS) -> tuple[Stack, ...]:
 
 
 def _stack(scenario: str, file: Path, expected: Mapping[str, object]) -> Stack:
-    unknown = set(expected) - {"findings", "broker_prints", "exits", "engine_says", "settled", "matrix"}
+    unknown = set(expected) - {"findings", "broker_prints", "exits", "engine_says", "settled", "matrix", "jmx"}
     if unknown:
         raise ValueError(f"{file}: {', '.join(sorted(unknown))} is no key of a stack")
     findings, matrix = expected["findings"], expected["matrix"]
+    jmx = expected.get("jmx", {})
+    assert isinstance(jmx, dict)
     prints, exits = expected.get("broker_prints", {}), expected.get("exits", {})
     assert isinstance(findings, list)
     assert isinstance(prints, dict)
@@ -173,6 +178,7 @@ def _stack(scenario: str, file: Path, expected: Mapping[str, object]) -> Stack:
             for vantage, row in matrix.items()
             for bootstrap, cell in row.items()
         ),
+        jmx={(vantage, registry): word for vantage, row in jmx.items() for registry, word in row.items()},
     )
 
 

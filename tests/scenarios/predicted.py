@@ -13,7 +13,8 @@ from netdiag.config import Facts
 from netdiag.config.parse import parse
 from netdiag.deployment.model.deployment import Deployment, HostKind, Platform, generation_of
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import Address
+from netdiag.deployment.model.verdict import Address, parse_address
+from netdiag.deployment.prediction.jmx import predict_jmx
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.deployment.sources.compose import DEFAULT_BRIDGE, from_compose
 from netdiag.findings import FileLocation, Finding, Severity
@@ -40,6 +41,11 @@ class Prediction:
         down = failing_to_start(self.findings, self.deployment)
         address = Address(host=host.strip("[]"), port=int(port))
         (cell,) = predict(self.deployment.with_down(down), [vantage_of(vantage, self.deployment)], [address])
+        return str(cell.predicted)
+
+    def jmx_cell(self, vantage: str, registry: str) -> str:
+        """The word of a cell of JMX."""
+        (cell,) = predict_jmx(self.deployment, [vantage_of(vantage, self.deployment)], [parse_address(registry)])
         return str(cell.predicted)
 
     def serious(self) -> tuple[ExpectedFinding, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from ruamel.yaml import YAML
 
 from tests.each import each
-from tests.scenarios.expectations import CELL, SCENARIOS, SETTLED, Engine, Stack, stacks
+from tests.scenarios.expectations import CELL, JMX_CELL, SCENARIOS, SETTLED, Engine, Stack, stacks
 
 STACKS = list(stacks())
 ENGINES = [
@@ -65,6 +65,7 @@ REPAIRS = {
         "exec ssh -N -i /keys/id -o StrictHostKeyChecking=no -o ExitOnForwardFailure=yes -L 0.0.0.0",
     },
     "S22": {"volumes"},
+    "S24": {"KAFKA_JMX_HOSTNAME", "-Dcom.sun.management.jmxremote.rmi.port=9101"},
 }
 
 
@@ -107,6 +108,11 @@ def test_every_cell_is_one_word_of_the_matrix_on_every_engine(stack: Stack) -> N
     assert stack.settled in SETTLED
     for cell in stack.cells:
         assert [cell.on(engine) for engine in ENGINES if not CELL.fullmatch(cell.on(engine))] == []
+
+
+@each("stack", STACKS, ids=lambda stack: stack.name)
+def test_every_cell_of_jmx_is_one_of_its_words(stack: Stack) -> None:
+    assert [word for word in stack.jmx.values() if not JMX_CELL.fullmatch(word)] == []
 
 
 @each("broken", TWINS, ids=lambda stack: stack.name)

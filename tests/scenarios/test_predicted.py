@@ -63,3 +63,9 @@ def test_a_client_has_a_finding_on_its_line_exactly_where_its_cell_is_not_ok(sta
             continue
         assert isinstance(attempt.where, FileLocation)
         assert (str(cell.predicted) == "ok") is (attempt.where.line not in judged), attempt.where
+
+
+@each("stack", [stack for stack in stacks() if stack.jmx], ids=lambda stack: stack.name)
+def test_every_cell_of_jmx_is_predicted(stack: Stack) -> None:
+    said = prediction(stack)
+    assert {pair: said.jmx_cell(*pair) for pair in stack.jmx} == dict(stack.jmx)
