@@ -56,12 +56,14 @@ _UNREADABLE = "UNREADABLE"
 class StorageQuery:
     """Which data directories are read, and the logs of which topics; all of them where none is named.
 
-    A name is a path, `container:NAME[:DIR]` or `volume:NAME`; `host` is the engine's URL, None for docker's own.
+    A name is a path, `container:NAME[:DIR]` or `volume:NAME`; `host` is the engine's URL, None for docker's own. With
+    `only_metadata`, the engine copies no more than what tells whose directory it is, and the cluster's metadata.
     """
 
     names: tuple[str, ...]
     topics: frozenset[str] = frozenset()
     host: str | None = None
+    only_metadata: bool = False
 
 
 def read_storage(
@@ -90,7 +92,8 @@ def _read(name: str, query: StorageQuery, stack: ExitStack) -> DataDirectory:
     require_live(f"{name.partition(':')[0]}:")
     from netdiag.io.engine.data_directories import opened  # loads the library of the engine
 
-    directory = stack.enter_context(opened(name, query.host))
+    only = (f"{METADATA_TOPIC}-0",) if query.only_metadata else ()
+    directory = stack.enter_context(opened(name, query.host, only=only))
     try:
         found = read_data_directory(directory.path)
     except InputError as error:

@@ -84,6 +84,10 @@ COMMANDS = {
         help="Run the playbook for a symptom: show each step, then the cause, the evidence and the repair.",
         kind=_VIA,
     ),
+    "registry": Entry(
+        function="netdiag.cli.registry:registry",
+        help="Show what brokers have registered with ZooKeeper or KRaft, beside what they declare and tell clients.",
+    ),
     "storage": Entry(
         function="netdiag.cli.storage:storage",
         help="Show which cluster and node wrote a broker's data directory, and what it holds.",

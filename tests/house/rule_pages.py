@@ -14,7 +14,7 @@ from netdiag.render.rule_pages import escaped, fenced, rule_markdown
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.compose import COMPOSE, check_project
 from netdiag.rules.declared import DECLARED, check_deployment
-from netdiag.rules.observed import OBSERVED, check_live
+from netdiag.rules.observed import OBSERVED, REGISTERED, check_live
 from netdiag.rules.rule import Rule, rule_page
 from netdiag.rules.topology import TOPOLOGY, check_topology
 from netdiag.rules.wire import WIRE, check_wire
@@ -60,6 +60,8 @@ def page_of(rule: Rule) -> str:
     where = "in Compose files and running containers"
     if rule in OBSERVED or rule in COMPOSE:
         where = "with `--live` only" if rule in OBSERVED else "in Compose files"
+    if rule in REGISTERED:
+        where = "in what brokers have registered (`netdiag registry`)"
     if rule in WIRE:
         where = "in packet captures (`netdiag analyze`)"
     if rule in TOPOLOGY:

@@ -4,10 +4,10 @@ A cell is `{vantage, bootstrap, fails: REASON}` or `{vantage, bootstrap, answers
 [{node, at, gives}]}`, where `gives` is `ok`, a reason, or `{node, cluster}` of whoever answers there; `of` in `answers`
 is a member that is not asked about, unless it is `own`. A name of several members is `{vantage, bootstrap, shared:
 [{of, at, refuses}]}`. What was predicted for it stands under `prediction` in the same form. Where only the words matter
-they stand as `predicted` and `observed`.
+they stand as `predicted` and `observed`. What the cluster has registered stands under `registered`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import StringIO
 from typing import Any
 
@@ -34,9 +34,13 @@ from netdiag.deployment.model.verdict import (
     judge,
 )
 from netdiag.deployment.observation.live_view import Flapping, LiveView, SecuredPort
+from netdiag.deployment.observation.registered import InFile, Registered, SaidNow, join_registered
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 from netdiag.deployment.sources.declared_services import DeclaredServices, declared_services
+from netdiag.kafka.listeners import Endpoint, parse_listeners, well_formed
+from netdiag.kafka.registry import RegisteredNode, Registry, RegistryKind
 from netdiag.kafka.security import CertificateFault, ListenerSecurity, SaslOffer, SpokenProtocol, TlsHandshake
+from netdiag.kafka.storage import MetaProperties
 from netdiag.rules.declared import check_deployment, startup_errors
 from tests.deployment.stacks import deployment_of, project_of
 
@@ -68,6 +72,7 @@ def view_of(text: str) -> LiveView:
         logs={member: tuple(lines) for member, lines in (observed.get("logs") or {}).items()},
         declared=_declared(observed["files"]) if "files" in observed else None,
         mesh=Mesh(edges=tuple(_edge(one) for one in observed["mesh"])) if "mesh" in observed else None,
+        registered=_registered(observed["registered"], deployment) if "registered" in observed else None,
     )
 
 
@@ -109,6 +114,60 @@ def _declared(files: Mapping[str, Any]) -> DeclaredServices:
     project = project_of(written.getvalue(), path="now/compose.yml")
     found = check_deployment(deployment_of(written.getvalue(), path="now/compose.yml"))
     return DeclaredServices(services=declared_services(project), predicted_refusals=startup_errors(found))
+
+
+def _registered(seen: Mapping[str, Any], deployment: Deployment) -> Registered:
+    """`{zookeeper, log, listener: {cluster, controller, lost, brokers: {ID: {at, fenced}}}, nodes: {MEMBER: ...}}`.
+
+    What a node says is `now: {node, cluster, at}`, what it has on its disk `stored: {node, cluster}`.
+    """
+    kinds = {
+        "zookeeper": RegistryKind.ZOOKEEPER,
+        "log": RegistryKind.METADATA_LOG,
+        "listener": RegistryKind.LISTENER,
+    }
+    nodes = seen.get("nodes") or {}
+    return join_registered(
+        deployment.brokers,
+        [
+            Registry(
+                kind=kind,
+                source=f"the {name}",
+                cluster_id=seen[name].get("cluster"),
+                controller_id=seen[name].get("controller"),
+                tells_controller="controller" in seen[name],
+                controller_lost=seen[name].get("lost", ""),
+                brokers=tuple(
+                    RegisteredNode(node_id=node_id, endpoints=_ends(one["at"]), is_fenced=one.get("fenced"))
+                    for node_id, one in (seen[name].get("brokers") or {}).items()
+                ),
+            )
+            for name, kind in kinds.items()
+            if name in seen
+        ],
+        now={
+            member: SaidNow(
+                node_id=one["now"].get("node"),
+                cluster_id=one["now"].get("cluster"),
+                advertised=_ends(one["now"]["at"]) if "at" in one["now"] else None,
+            )
+            for member, one in nodes.items()
+            if "now" in one
+        },
+        silent={member: one["silent"] for member, one in nodes.items() if "silent" in one},
+        stopped={member: one["stopped"] for member, one in nodes.items() if "stopped" in one},
+        stored={
+            member: MetaProperties(version=0, cluster_id=one["stored"]["cluster"], node_id=one["stored"]["node"])
+            for member, one in nodes.items()
+            if "stored" in one
+        },
+        in_files={member: InFile(endpoints=_ends(one["file"])) for member, one in nodes.items() if "file" in one},
+        name="recorded",
+    )
+
+
+def _ends(texts: Sequence[str]) -> tuple[Endpoint, ...]:
+    return tuple(entry.endpoint for entry in well_formed(parse_listeners(",".join(texts))))
 
 
 def _edge(edge: Mapping[str, Any]) -> Edge:

@@ -27,6 +27,7 @@ from netdiag.deployment.model.verdict import (
     Word,
     judge,
 )
+from netdiag.deployment.observation.registered import Registered
 from netdiag.deployment.prediction.client_namespace import MemberAddress, client_namespace, resolve
 from netdiag.deployment.prediction.cluster import is_foreign
 from netdiag.deployment.prediction.connection import connect
@@ -127,6 +128,7 @@ class LiveView:
     `ports` are the TCP ports that listen in a member's namespace, for those that could be read. `security` and `mesh`
     are empty where nobody looked. `declared` is what the files say that the deployment was started from;
     `causes` are those of the contacts that failed, by vantage and address, `flapping` what differed between looks.
+    `registered` is what the cluster has registered, where that was read.
     """
 
     deployment: Deployment
@@ -141,6 +143,7 @@ class LiveView:
     causes: Causes = field(default_factory=dict)
     starting: Mapping[str, str] = field(default_factory=dict)
     flapping: tuple[Flapping, ...] = ()
+    registered: Registered | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

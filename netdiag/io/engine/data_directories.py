@@ -9,7 +9,7 @@ import os
 import posixpath
 import shutil
 import tarfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -45,8 +45,13 @@ class OpenDirectory:
 
 
 @contextmanager
-def opened(name: str, host: str | None, *, most_bytes: int = MOST_COPIED) -> Iterator[OpenDirectory]:
-    """The directory `container:NAME[:DIR]` or `volume:NAME`, for the block; InputError where there is none."""
+def opened(
+    name: str, host: str | None, *, most_bytes: int = MOST_COPIED, only: Sequence[str] = ()
+) -> Iterator[OpenDirectory]:
+    """The directory `container:NAME[:DIR]` or `volume:NAME`, for the block; InputError where there is none.
+
+    A copy has these folders `only`, beside the files that tell whose directory it is; all where none is named.
+    """
     kind, _, rest = name.partition(":")
     with connect(find_engine(host, os.environ, Path.home())) as engine, TemporaryDirectory() as folder:
         containers = engine.containers()
@@ -67,7 +72,7 @@ def opened(name: str, host: str | None, *, most_bytes: int = MOST_COPIED) -> Ite
             )
         copied = _Copy(folder=folder, left=most_bytes)
         try:
-            copied.take(engine, container, inside)
+            copied.take(engine, container, inside, only)
         except NotThere as error:
             raise InputError(f"container {container.name} has no directory {inside}", where=name) from error
         yield OpenDirectory(path=folder, is_cut=copied.is_cut)
@@ -210,14 +215,15 @@ class _Copy:
         self._limit = _Limit(left)
         self._names = _MOST_NAMES
 
-    def take(self, engine: Engine, container: Container, inside: str) -> None:
+    def take(self, engine: Engine, container: Container, inside: str, only: Sequence[str]) -> None:
         """Copy; NotThere where the container has no such directory."""
-        for name in KNOWN_FILES:
+        for name in (*KNOWN_FILES, *only):
             try:
                 self._unpack(engine.archive(container, posixpath.join(inside, name)), depth=0)
             except NotThere:
                 continue
-        self._unpack(engine.archive(container, inside), depth=1)
+        if not only:
+            self._unpack(engine.archive(container, inside), depth=1)
 
     def _unpack(self, chunks: Iterator[bytes], depth: int) -> None:
         """Regular files of a data directory and of its folders; `depth` names lead each path."""

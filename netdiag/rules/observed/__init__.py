@@ -16,16 +16,21 @@ from netdiag.rules.observed import (
     live_bootstrap_refused,
     live_bootstrap_timeout,
     live_bound_sockets_differ,
+    live_broker_fenced,
     live_broker_starting,
+    live_cluster_id_differs,
     live_config_crash,
+    live_controller_lost,
     live_dependent_cannot_connect,
     live_differs_from_predicted,
+    live_duplicate_registration,
     live_file_drift,
     live_flapping,
     live_listener_not_found,
     live_mesh_cut,
     live_not_kafka,
     live_other_cluster_answers,
+    live_registered_endpoint,
     live_sasl_mechanism,
     live_security_mismatch,
     live_silent_address,
@@ -48,16 +53,21 @@ OBSERVED: tuple[ObservedRule, ...] = (
     live_bootstrap_refused,
     live_bootstrap_timeout,
     live_bound_sockets_differ,
+    live_broker_fenced,
     live_broker_starting,
+    live_cluster_id_differs,
     live_config_crash,
+    live_controller_lost,
     live_dependent_cannot_connect,
     live_differs_from_predicted,
+    live_duplicate_registration,
     live_file_drift,
     live_flapping,
     live_listener_not_found,
     live_mesh_cut,
     live_not_kafka,
     live_other_cluster_answers,
+    live_registered_endpoint,
     live_sasl_mechanism,
     live_security_mismatch,
     live_silent_address,
@@ -69,6 +79,15 @@ OBSERVED: tuple[ObservedRule, ...] = (
     tls_unknown_authority,
     tls_weak,
 )
+
+REGISTERED: tuple[ObservedRule, ...] = (
+    live_broker_fenced,
+    live_cluster_id_differs,
+    live_controller_lost,
+    live_duplicate_registration,
+    live_registered_endpoint,
+)
+"""Those that need what `netdiag registry` reads."""
 
 
 def check_live(view: LiveView) -> tuple[Finding, ...]:
@@ -88,6 +107,12 @@ def check_live(view: LiveView) -> tuple[Finding, ...]:
         if not (finding.rule == live_config_crash.ID and finding.service in predicted)
     ]
     return tuple(sorted((*declared, *observed), key=by_place))
+
+
+def check_registered(view: LiveView) -> tuple[Finding, ...]:
+    """What is wrong with what the cluster has registered, by place, then by rule."""
+    found = (finding for rule in REGISTERED for finding in rule.check(view))
+    return tuple(sorted(found, key=by_place))
 
 
 def _without_starting(view: LiveView) -> LiveView:

@@ -1,0 +1,341 @@
+"""What brokers have registered with their cluster, beside what they declare, say now, and have stored.
+
+ZooKeeper is asked from inside the containers of its brokers, each broker from inside its own. The metadata log is read
+from the data directories of containers, where the engine gives them.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from netdiag.app.check import targets_of
+from netdiag.app.configuration import CheckOptions
+from netdiag.app.progress import SILENT, Listener
+from netdiag.app.storage import StorageQuery, read_storage
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.model.vantage import VantageKind
+from netdiag.deployment.model.verdict import Address
+from netdiag.deployment.observation.live_view import LiveVantage, LiveView, docker_host_vantage
+from netdiag.deployment.observation.registered import (
+    InFile,
+    Registered,
+    SaidNow,
+    advertised_endpoints,
+    effective_endpoints,
+    join_registered,
+)
+from netdiag.deployment.sources.compose import from_compose
+from netdiag.errors import InputError, NetdiagError, UsageError
+from netdiag.findings import FileLocation, Finding, by_place
+from netdiag.io.extras import require_live
+from netdiag.io.files import read_file
+from netdiag.io.files.projects import STDIN, NoProject, ProjectFiles, ProjectReader
+from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.listeners import is_wildcard, parse_zookeeper_connect
+from netdiag.kafka.registry import Registry, from_listener, from_stored_state, from_zookeeper
+from netdiag.kafka.storage import DataDirectory
+from netdiag.kafka.stored_records import METADATA_TOPIC
+from netdiag.kafka.zookeeper import ZookeeperRead
+from netdiag.rules.observed import check_registered
+from netdiag.values import dataclass
+
+if TYPE_CHECKING:
+    from netdiag.io.engine.live_deployment import Live
+    from netdiag.io.network.registry import BrokerAnswer, RegistryAnswers, ZookeeperQuestion
+
+# From so many places ZooKeeper is asked, if it does not answer at the first.
+_MOST_PLACES = 4
+_LONGEST_DIGEST = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryOptions:
+    """Which clusters: the project of `check`, the containers named, or everything on the engine.
+
+    `zookeeper` is an address like zookeeper.connect's, asked from here instead, without an engine. `digest_file` holds
+    the user:password for ZooKeeper; `client_properties` says how to connect to brokers.
+    """
+
+    check: CheckOptions
+    containers: tuple[str, ...] = ()
+    host: str | None = None
+    zookeeper: str | None = None
+    digest_file: str | None = None
+    client_properties: str | None = None
+    timeout: float = 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryReport:
+    """What is registered, cluster by cluster, and what is wrong about it."""
+
+    clusters: tuple[Registered, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+def read_registry(options: RegistryOptions, listener: Listener = SILENT) -> RegistryReport:
+    """Read the registries; nothing is changed.
+
+    EngineError where the engine cannot be asked, InputError for files, names and credentials that cannot be used.
+    """
+    require_live("registry")
+    digest = None if options.digest_file is None else _digest(options.digest_file)
+    if options.zookeeper is not None:
+        return RegistryReport(clusters=(_named_zookeeper(options.zookeeper, digest, options.timeout),))
+    clusters: list[Registered] = []
+    findings: list[Finding] = []
+    for seen, in_files in _seen(options, listener):
+        for brokers in _clusters(seen.deployment):
+            found = _Reading(seen, brokers, in_files, options, digest, listener).read()
+            clusters.append(found)
+            findings += check_registered(LiveView(deployment=seen.deployment, registered=found))
+    return RegistryReport(clusters=tuple(clusters), findings=tuple(sorted(findings, key=by_place)))
+
+
+def _digest(path: str) -> str:
+    text = read_file(path, limit=_LONGEST_DIGEST).decode("utf-8", errors="replace").strip()
+    user, colon, password = text.partition(":")
+    if not (user and colon and password) or len(text.splitlines()) != 1:
+        raise InputError("holds no line user:password", where=path, hint="write the user, a colon and the password")
+    return text
+
+
+def _named_zookeeper(text: str, digest: str | None, timeout: float) -> Registered:
+    from netdiag.io.network.registry import ZookeeperQuestion, ask_registries
+
+    servers, chroot = _zookeeper(text)
+    if not servers:
+        raise UsageError(f'"{text}" is no address of ZooKeeper', hint="write HOST:PORT, or HOST:PORT/PATH")
+    question = ZookeeperQuestion(servers=servers, chroot=chroot, vantages=(docker_host_vantage(),), digest=digest)
+    answers = ask_registries((question,), (), timeout=timeout)
+    (answer,) = answers.zookeepers
+    if not isinstance(answer.outcome, ZookeeperRead):
+        raise InputError(f"cannot read it: {answer.outcome.because}", where=f"ZooKeeper at {answer.server}")
+    return Registered(name=f"ZooKeeper at {text}", registries=_registries(answers, Mode.ZOOKEEPER))
+
+
+def _zookeeper(connect: str) -> tuple[tuple[Address, ...], str]:
+    """Servers and chroot of a `zookeeper.connect`."""
+    _, slash, path = connect.strip().partition("/")
+    servers = tuple(Address(host=host, port=port) for host, port in parse_zookeeper_connect(connect))
+    return servers, (slash + path).rstrip("/")
+
+
+def _seen(options: RegistryOptions, listener: Listener) -> Sequence[tuple["Live", dict[str, InFile]]]:
+    """What runs, and what its files declare by service."""
+    from netdiag.io.engine.live_deployment import read_live, read_machine
+
+    targets, (settings, *_) = targets_of(options.check, search=False)
+    name = options.check.read.project_name
+    listener.detail("asking the engine")
+    if not targets and name is None and not options.containers:
+        machine = read_machine(options.host)
+        return [(machine.live(scope), {}) for scope in machine.scopes()]
+    if len(targets) > 1:
+        raise UsageError("several projects are named: registry takes one", hint="name one compose file")
+    file = None
+    in_files: dict[str, InFile] = {}
+    for target in targets:
+        files = target.project
+        if isinstance(files, NoProject):
+            raise files.error
+        assert isinstance(files, ProjectFiles)
+        reader = ProjectReader(files, settings.read)
+        project = reader.read()
+        declared = from_compose(
+            project, host_addresses=settings.host_addresses, facts=settings.facts, read=reader.read_mounted
+        )
+        in_files = {broker.name: _in_file(broker) for broker in declared.brokers if broker.config.is_broker}
+        name = project.name
+        file = None if files.files[0] == STDIN else os.path.abspath(files.files[0])
+    seen = read_live(host=options.host, project=name, compose_file=file, names=options.containers)
+    services = {broker.name: broker.member.service or broker.name for broker in seen.deployment.brokers}
+    return [(seen, {member: in_files[service] for member, service in services.items() if service in in_files})]
+
+
+def _in_file(broker: Broker) -> InFile:
+    place = broker.place("advertised.listeners")
+    return InFile(endpoints=advertised_endpoints(broker), where=place if isinstance(place, FileLocation) else None)
+
+
+def _clusters(deployment: Deployment) -> tuple[tuple[Broker, ...], ...]:
+    """Those that share a ZooKeeper, and those with KRaft: of these, only their answers tell clusters apart."""
+    found: dict[str, list[Broker]] = {}
+    for broker in deployment.brokers:
+        if broker.config.mode is Mode.ZOOKEEPER:
+            found.setdefault(broker.config.quorum, []).append(broker)
+        elif broker.config.mode is Mode.KRAFT:
+            found.setdefault("", []).append(broker)
+    return tuple(tuple(brokers) for brokers in found.values())
+
+
+class _Reading:
+    """One cluster."""
+
+    def __init__(
+        self,
+        seen: "Live",
+        brokers: Sequence[Broker],
+        in_files: Mapping[str, InFile],
+        options: RegistryOptions,
+        digest: str | None,
+        listener: Listener,
+    ) -> None:
+        self._seen = seen
+        self._brokers = brokers
+        self._in_files = in_files
+        self._options = options
+        self._digest = digest
+        self._listener = listener
+        self._mode = brokers[0].config.mode
+        self._inside = {each.vantage.member: each for each in seen.vantages if each.vantage.member}
+
+    def read(self) -> Registered:
+        """Everything that can be read of it."""
+        from netdiag.io.network.client_identity import read_client
+        from netdiag.io.network.registry import BrokerQuestion, ask_registries
+
+        properties = self._options.client_properties
+        questions = [
+            BrokerQuestion(member=broker.name, vantage=self._inside[broker.name], addresses=_doors(broker))
+            for broker in self._brokers
+            if broker.config.is_broker and broker.name in self._inside
+        ]
+        answers = ask_registries(
+            self._zookeepers(),
+            questions,
+            timeout=self._options.timeout,
+            client=None if properties is None else read_client(properties),
+        )
+        notes = [f"{label} cannot be entered: {why}" for label, why in answers.skipped.items()]
+        directories = self._directories(notes)
+        registries = list(_registries(answers, self._mode))
+        registries += self._metadata_log(directories, {one.cluster_id for one in registries})
+        stopped = {name: str(why) for name, why in self._seen.stopped.items()}
+        return join_registered(
+            self._brokers,
+            registries,
+            now=_said(answers.brokers),
+            silent=_silent(answers.brokers),
+            stopped=stopped,
+            stored={name: one.meta for name, one in directories.items() if one.meta is not None},
+            in_files=self._in_files,
+            notes=(*notes, *_unread(answers)),
+            name=self._name(),
+        )
+
+    def _name(self) -> str:
+        projects = {broker.member.project for broker in self._brokers}
+        only = next(iter(projects)) if len(projects) == 1 else None
+        return only or self._seen.scope.name or ", ".join(broker.name for broker in self._brokers)
+
+    def _zookeepers(self) -> "tuple[ZookeeperQuestion, ...]":
+        from netdiag.io.network.registry import ZookeeperQuestion
+
+        if self._mode is not Mode.ZOOKEEPER:
+            return ()
+        servers, chroot = _zookeeper(self._brokers[0].config.value("zookeeper.connect") or "")
+        brokers = {broker.name for broker in self._brokers}
+        inside = [each for each in self._seen.vantages if each.vantage.member in brokers]
+        beside = [each for each in self._seen.vantages if each not in inside]
+        # The docker host resolves no name of a container.
+        beside.sort(key=lambda each: each.vantage.kind is VantageKind.DOCKER_HOST)
+        places: tuple[LiveVantage, ...] = tuple((*inside, *beside)[:_MOST_PLACES])
+        if not servers or not places:
+            return ()
+        return (ZookeeperQuestion(servers=servers, chroot=chroot, vantages=places, digest=self._digest),)
+
+    def _directories(self, notes: list[str]) -> dict[str, DataDirectory]:
+        """The data directories by member: whose they are and, with KRaft, the log of the cluster's metadata."""
+        found: dict[str, DataDirectory] = {}
+        for broker in self._brokers:
+            container = broker.member.container or broker.name
+            query = StorageQuery(
+                names=(f"container:{container}",),
+                topics=frozenset({METADATA_TOPIC}),
+                host=self._options.host,
+                only_metadata=True,
+            )
+            try:
+                (found[broker.name],) = read_storage(
+                    query, reads_logs=self._mode is Mode.KRAFT, listener=self._listener
+                )
+            except NetdiagError as error:
+                self._listener.handled(error)
+                notes.append(f"the data directory of {broker.name} cannot be read: {error.message}")
+        return found
+
+    def _metadata_log(self, directories: Mapping[str, DataDirectory], told: set[str | None]) -> Iterable[Registry]:
+        """The log of the node that has got furthest, of the cluster that brokers belong to where they answer."""
+        logs = [
+            (name, one, one.meta.cluster_id if one.meta else None)
+            for name, one in directories.items()
+            if one.state.brokers or one.state.controllers
+        ]
+        fitting = [each for each in logs if each[2] in told] or ([] if told - {None} else logs)
+        if fitting:
+            name, best, cluster_id = max(fitting, key=lambda each: each[1].state.metadata_offset or -1)
+            yield from_stored_state(best.state, f"the metadata log of {name}", cluster_id)
+
+
+def _doors(broker: Broker) -> tuple[Address, ...]:
+    """Where a broker's listeners for clients can be entered from inside its own container."""
+    ends = (entry.endpoint for entry in broker.config.broker_listeners)
+    found = (
+        Address(host="localhost" if is_wildcard(end.host) else end.host, port=end.port)
+        for end in ends
+        if 0 < end.port < 65536
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def _registries(answers: "RegistryAnswers", mode: Mode) -> tuple[Registry, ...]:
+    found = []
+    for one in answers.zookeepers:
+        if isinstance(one.outcome, ZookeeperRead):
+            where = f"ZooKeeper at {one.server}{one.question.chroot}, asked from {_place(one.vantage)}"
+            found.append(from_zookeeper(one.outcome, where))
+    for said in answers.brokers:
+        if said.answered is not None:
+            has_quorum = mode is Mode.KRAFT
+            source = f"{said.member} at {said.address}"
+            found.append(from_listener(said.answered, said.cluster, source, has_quorum=has_quorum))
+    return tuple(found)
+
+
+def _place(label: str) -> str:
+    return f"the {label}" if label == "docker host" else label
+
+
+def _unread(answers: "RegistryAnswers") -> Iterable[str]:
+    for one in answers.zookeepers:
+        if not isinstance(one.outcome, ZookeeperRead):
+            yield f"ZooKeeper at {one.server} cannot be read from {_place(one.vantage)}: {one.outcome.because}"
+
+
+def _said(answers: "Iterable[BrokerAnswer]") -> dict[str, SaidNow]:
+    """What each broker says of itself, at the first of its listeners that answers."""
+    found: dict[str, SaidNow] = {}
+    for one in answers:
+        if one.answered is None:
+            continue
+        advertised = one.answered.setting("advertised.listeners") or one.answered.setting("listeners")
+        said = SaidNow(
+            node_id=one.answered.node_id,
+            cluster_id=one.answered.cluster_id,
+            advertised=effective_endpoints(advertised),
+        )
+        known = found.get(one.member)
+        if known is None or (known.advertised is None and said.advertised is not None):
+            found[one.member] = said
+    return found
+
+
+def _silent(answers: "Iterable[BrokerAnswer]") -> dict[str, str]:
+    """Why no listener of a broker answers, at the first of them."""
+    found: dict[str, str] = {}
+    answering = {one.member for one in answers if one.answered is not None}
+    for one in answers:
+        if one.member not in answering:
+            found.setdefault(one.member, one.contact.because)
+    return found

@@ -1,0 +1,271 @@
+"""Asking for what brokers have registered: ZooKeeper from inside a container, and each broker from inside its own.
+
+ZooKeeper is asked by a conversation of our own and not by kazoo, which opens its connections itself, in its own
+threads, and reads answers of any size: it can be neither put into another network namespace nor bounded. Everything
+happens side by side within one deadline.
+"""
+
+import asyncio
+import socket
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import field
+
+from netdiag.deployment.model.verdict import Address, Answered, Contact, Failed, Reason, Unknown
+from netdiag.deployment.observation.live_view import LiveVantage
+from netdiag.errors import NetdiagError
+from netdiag.io.kernel.netns import open_namespace
+from netdiag.io.network.client_handshake import Speaker, TrustedAsItIs
+from netdiag.io.network.client_identity import Client
+from netdiag.io.network.connection import Line, Target, TlsBroken, converse, received
+from netdiag.io.network.limits import Allowance, many_sockets
+from netdiag.io.network.name_service import read_name_service
+from netdiag.io.network.prober import Place, Prober
+from netdiag.io.network.resolver import Resolver
+from netdiag.kafka import questions
+from netdiag.kafka.cluster_questions import ClusterConversation, ClusterTold
+from netdiag.kafka.conversation import Conversation
+from netdiag.kafka.questions import Event
+from netdiag.kafka.zookeeper import NotRead, ZookeeperRead, ZookeeperReading
+from netdiag.values import dataclass
+
+TIMEOUT = 4.0
+# A connection, a conversation, and one more.
+_STEPS = 3
+# Time to say in words that there was none left.
+_GRACE = 0.3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZookeeperQuestion:
+    """Which ZooKeeper to ask, and from where: the first place from which a server answers counts."""
+
+    servers: tuple[Address, ...]
+    chroot: str
+    vantages: tuple[LiveVantage, ...]
+    digest: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZookeeperAnswer:
+    """What it said; `server` and `vantage` (its label) are those of the last attempt."""
+
+    question: ZookeeperQuestion
+    server: Address
+    vantage: str
+    outcome: ZookeeperRead | NotRead
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerQuestion:
+    """A member, and the addresses of its listeners for clients from inside."""
+
+    member: str
+    vantage: LiveVantage
+    addresses: tuple[Address, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerAnswer:
+    """What a broker said at one of its listeners; `answered` and `cluster` None where it did not."""
+
+    member: str
+    address: Address
+    contact: Contact
+    answered: questions.Answered | None = None
+    cluster: ClusterTold | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryAnswers:
+    """All answers in the order of the questions; `skipped` are vantages that cannot be taken, with the reason."""
+
+    zookeepers: tuple[ZookeeperAnswer, ...] = ()
+    brokers: tuple[BrokerAnswer, ...] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict)
+
+
+def ask_registries(
+    zookeepers: Sequence[ZookeeperQuestion],
+    brokers: Sequence[BrokerQuestion],
+    *,
+    timeout: float = TIMEOUT,
+    client: Client | None = None,
+) -> RegistryAnswers:
+    """Ask. `timeout` is seconds for one step: resolve, connect, or converse; `client` is as whom brokers are asked."""
+    skipped: dict[str, str] = {}
+    places: dict[str, Place] = {}
+    asked_of: list[ZookeeperAnswer] = []
+    told: list[BrokerAnswer] = []
+    with ExitStack() as opened:
+        sockets = opened.enter_context(many_sockets())
+        for each in (*(v for one in zookeepers for v in one.vantages), *(one.vantage for one in brokers)):
+            label = each.vantage.label
+            if label in places or label in skipped:
+                continue
+            try:
+                namespace = opened.enter_context(open_namespace(each.entrance))
+            except NetdiagError as error:
+                skipped[label] = str(error)
+                continue
+            resolver = Resolver(namespace, read_name_service(namespace))
+            places[label] = Place(namespace=namespace, resolver=resolver)
+        # Not as the coroutine's result: asyncio.run makes a text of that when it puts the signal handler back.
+        asyncio.run(_ask(zookeepers, brokers, places, _Terms(timeout, sockets, client), asked_of, told))
+    return RegistryAnswers(zookeepers=tuple(asked_of), brokers=tuple(told), skipped=skipped)
+
+
+class _Terms:
+    """How it is asked."""
+
+    def __init__(self, timeout: float, sockets: int, client: Client | None) -> None:
+        self.timeout = timeout
+        self.sockets = sockets
+        self.client = client
+
+
+async def _ask(
+    zookeepers: Sequence[ZookeeperQuestion],
+    brokers: Sequence[BrokerQuestion],
+    places: Mapping[str, Place],
+    terms: _Terms,
+    asked_of: list[ZookeeperAnswer],
+    told: list[BrokerAnswer],
+) -> None:
+    deadline = asyncio.get_running_loop().time() + _STEPS * terms.timeout
+    prober = Prober(patience=terms.timeout, deadline=deadline, sockets=terms.sockets)
+    speaker, allowance = Speaker(terms.client), Allowance()
+    found, answers = await asyncio.gather(
+        asyncio.gather(*(_zookeeper(prober, places, question, deadline) for question in zookeepers)),
+        asyncio.gather(
+            *(
+                _Broker(one.member, address, speaker, allowance).ask(prober, places[one.vantage.vantage.label])
+                for one in brokers
+                if one.vantage.vantage.label in places
+                for address in one.addresses
+            )
+        ),
+    )
+    asked_of += [one for one in found if one is not None]
+    told += answers
+
+
+async def _zookeeper(
+    prober: Prober, places: Mapping[str, Place], question: ZookeeperQuestion, deadline: float
+) -> ZookeeperAnswer | None:
+    """From one place after another, one server after another, until one has answered."""
+    last: ZookeeperAnswer | None = None
+    for vantage in question.vantages:
+        label = vantage.vantage.label
+        for server in question.servers if label in places else ():
+            if last is not None and asyncio.get_running_loop().time() >= deadline:
+                return last
+            outcome = await _read_zookeeper(prober, places[label], server, question)
+            last = ZookeeperAnswer(question=question, server=server, vantage=label, outcome=outcome)
+            if isinstance(outcome, ZookeeperRead):
+                return last
+    return last
+
+
+async def _read_zookeeper(
+    prober: Prober, place: Place, server: Address, question: ZookeeperQuestion
+) -> ZookeeperRead | NotRead:
+    outcomes: list[ZookeeperRead | NotRead] = []
+
+    async def ask(channel: socket.socket, target: Target, until: float, attempt: int) -> Contact | None:
+        talk = ZookeeperReading(chroot=question.chroot, digest=question.digest)
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout_at(until):
+                await loop.sock_sendall(channel, talk.start())
+                while talk.outcome is None:
+                    data = await received(channel)
+                    if not data:
+                        talk.closed()
+                        break
+                    talk.receive(data)
+                    if reply := talk.bytes_to_send():
+                        await loop.sock_sendall(channel, reply)
+        except TimeoutError:
+            talk.outcome = talk.outcome or NotRead(because="it accepted, but did not answer in time")
+        except OSError:
+            talk.closed()
+        assert talk.outcome is not None
+        outcomes.append(talk.outcome)
+        if isinstance(talk.outcome, ZookeeperRead):
+            return Answered(node_id=None, cluster_id=None, ip=target.ip, because="read")
+        # What it has refused it would refuse again.
+        return Unknown(because=f"{target}: {talk.outcome.because}")
+
+    contact = await prober.asked(place, server, ask)
+    read = next((one for one in outcomes if isinstance(one, ZookeeperRead)), None)
+    return read or NotRead(because=contact.because)
+
+
+class _Broker:
+    """One listener of one broker."""
+
+    def __init__(self, member: str, address: Address, speaker: Speaker, allowance: Allowance) -> None:
+        self._member = member
+        self._address = address
+        self._speaker = speaker
+        self._allowance = allowance
+        self._pinned = False
+        self._answered: questions.Answered | None = None
+        self._cluster: ClusterTold | None = None
+
+    async def ask(self, prober: Prober, place: Place) -> BrokerAnswer:
+        """Everything that a broker tells of itself and of its cluster."""
+        contact = await prober.asked(place, self._address, self._ask_at)
+        return BrokerAnswer(
+            member=self._member,
+            address=self._address,
+            contact=contact,
+            answered=self._answered,
+            cluster=self._cluster,
+        )
+
+    async def _ask_at(self, channel: socket.socket, target: Target, until: float, attempt: int) -> Contact | None:
+        host = self._address.host
+        try:
+            line = await self._speaker.enter(channel, target, host, until, pinned=self._pinned)
+        except TrustedAsItIs:
+            self._pinned = True
+            if attempt == 0:
+                return None
+            return Failed(reason=Reason.TLS, because=f"{target}: its certificate is out of date", ip=target.ip)
+        if isinstance(line, Failed | Unknown):
+            return line
+
+        def told(events: Sequence[Event]) -> None:
+            for event in events:
+                if isinstance(event, questions.Answered):
+                    self._answered = event
+
+        with self._allowance.answer() as share:
+            contact = await converse(line, target, Conversation(), share, until, told)
+        if self._answered is not None and self._cluster is None:
+            self._cluster = await self._ask_for_cluster(line, self._answered, until)
+        return contact
+
+    async def _ask_for_cluster(self, line: Line, answered: questions.Answered, until: float) -> ClusterTold | None:
+        talk = ClusterConversation(answered.api_versions)
+        try:
+            # One that waits for a controller in vain does not say so.
+            async with asyncio.timeout_at(until - _GRACE):
+                data = talk.start()
+                if data:
+                    await line.send(data)
+                while talk.outcome is None:
+                    data = await line.receive()
+                    if not data:
+                        talk.ended("it closed without an answer")
+                        break
+                    talk.receive(data)
+                    if more := talk.bytes_to_send():
+                        await line.send(more)
+        except TimeoutError:
+            talk.ended("no answer in time")
+        except (OSError, TlsBroken):
+            talk.ended("it closed without an answer")
+        return talk.outcome
