@@ -53,7 +53,7 @@ def registry(
     profile: Profiles = None,
     host: EngineHost = None,
 ) -> ExitStatus:
-    """Show what each broker has registered with its cluster, beside what it declares and what clients are told.
+    """Show what brokers have registered with ZooKeeper or KRaft, beside what they declare and tell clients.
 
     netdiag asks ZooKeeper and the brokers from inside their containers, and reads the metadata of a KRaft cluster from
     the data directories. It changes nothing. The exit status is 1 if something is wrong, 4 if no broker runs.
