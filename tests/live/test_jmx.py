@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from netdiag.config import Facts
@@ -15,15 +17,20 @@ from netdiag.io.engine.live_deployment import OtherVantages, read_live
 from netdiag.io.network.jmx import observe_jmx
 from netdiag.linux.netns import ProcessNamespace
 from netdiag.rules.declared import check_deployment
+from tests.cli.shell import process
 from tests.deployment.stacks import deployment_of
 from tests.each import each
 from tests.figures import Report
 from tests.lab.lab import Lab
 from tests.lab.stack import Stack
 from tests.live.jmx_cases import JMX_CASES, JmxCase, JmxSide
+from tests.render.schemas import strict_schema
+from tests.scenarios.expectations import Stack as Scenario
+from tests.scenarios.expectations import stacks
 from tests.scenarios.predicted import USUAL, platform_of
 from tests.scenarios.predicted import vantage_of as vantage_in_file
 from tests.scenarios.real_clients import vantage_of
+from tests.scenarios.running_stack import started_stack
 
 VANTAGES = ("H", "B(kafka)", "C", "O", "L")
 
@@ -45,6 +52,18 @@ def java_client(lab: Lab, running: Stack, vantage: str, registries: tuple[str, .
     return {line[0]: (line[1], line[2]) for line in lines if len(line) == 3}
 
 
+def java_clients(lab: Lab, running: Stack, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], tuple[str, str]]:
+    """The same for every vantage and registry."""
+    asked: dict[str, list[str]] = {}
+    for vantage, registry in pairs:
+        asked.setdefault(vantage, []).append(registry)
+    return {
+        (vantage, registry): said
+        for vantage, registries in asked.items()
+        for registry, said in java_client(lab, running, vantage, tuple(registries)).items()
+    }
+
+
 def predicted(text: str, pairs: list[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """What the file alone says."""
     deployment = deployment_of(text, host_addresses=("192.168.8.133",))
@@ -63,11 +82,7 @@ def tell(lab: Lab, folder: Path, side: JmxSide, image: str) -> Answers:
     file.write_text(side.text(image), encoding="utf-8")
     pairs = [(vantage, registry) for vantage in VANTAGES for registry in side.registries]
     with lab.up(file) as running:
-        java = {
-            (vantage, registry): said
-            for vantage in VANTAGES
-            for registry, said in java_client(lab, running, vantage, side.registries).items()
-        }
+        java = java_clients(lab, running, pairs)
         live = read_live(
             host=running.engine.docker_host,
             project=running.project,
@@ -129,3 +144,23 @@ def test_netdiag_says_what_javas_client_gets(lab: Lab, tmp_path: Path, case: Jmx
     assert "ok" in {word for (vantage, _), (word, _) in repaired.java.items() if vantage == case.where[0]}
     figure(f"{case.name}: cells that Java, both predictions and the observation agree on", len(broken.java) * 2)
     figure(f"{case.name}: predictions that are unknown", unknown)
+
+
+S24 = [stack for stack in stacks() if stack.jmx]
+
+
+@pytest.mark.bar("jmx", long=True)
+@pytest.mark.parametrize("stack", S24, ids=lambda stack: stack.name)
+def test_java_gets_what_the_scenario_expects(lab: Lab, tmp_path: Path, stack: Scenario, figure: Report) -> None:
+    with started_stack(lab, stack, tmp_path) as running:
+        java = java_clients(lab, running, stack.jmx)
+        host = running.engine.docker_host
+        drawn = process("jmx", "localhost:9101", "--host", host, "--format", "json", cwd=tmp_path)
+    assert {pair: word for pair, (word, _) in java.items()} == dict(stack.jmx)
+    document = json.loads(drawn.stdout)
+    jsonschema.validate(document, strict_schema("jmx.v1.json"))
+    seen = {cell["vantage"]: cell["observed"]["outcome"] for cell in document["cells"] if cell["observed"]}
+    assert seen["docker host"] == stack.jmx["H", "localhost:9101"]
+    assert {cell["agrees"] for cell in document["cells"] if cell["observed"]} == {True}
+    assert drawn.returncode == (1 if "stub: " in seen["docker host"] else 0)
+    figure(f"{stack.name}: cells of Java's client", len(java))
