@@ -41,7 +41,7 @@ def jmx(
     ] = 4.0,
     host: EngineHost = None,
 ) -> ExitStatus:
-    """Connect as a JMX client does: to the registry, then to the host and port that the registry names.
+    """Connect as a JMX client does: to a broker's JMX port, then to the host and port that it names.
 
     netdiag asks the registry for its stub and the RMI server for its version. It logs in nowhere and creates nothing.
     The exit status is 1 if a registry names a host and port where the RMI server does not answer; with --from also if
