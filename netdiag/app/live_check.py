@@ -41,7 +41,7 @@ from netdiag.errors import EngineError, InputError, NetdiagError
 from netdiag.findings import Severity
 from netdiag.io.extras import require_live
 from netdiag.io.files import read_file, write_file
-from netdiag.io.files.projects import STDIN, NoProject, ProjectFiles, ProjectReader
+from netdiag.io.files.projects import STDIN, NoProject, ProjectFiles, ProjectReader, store_tools
 from netdiag.linux.netns import NamespaceId
 from netdiag.render.redact import secret_spans
 from netdiag.render.report import Input, Matrix, Report, SeenPort, Skipped
@@ -375,7 +375,13 @@ def _declared(files: ProjectFiles, settings: Settings, host: str | None) -> _Dec
     project = reader.read()
 
     def deployed(read: ReadFile) -> Deployment:
-        return from_compose(project, host_addresses=settings.host_addresses, facts=settings.facts, read=read)
+        return from_compose(
+            project,
+            host_addresses=settings.host_addresses,
+            facts=settings.facts,
+            read=read,
+            stores=store_tools,
+        )
 
     try:
         deployment, _ = with_volumes(deployed, reader.read_mounted, host)

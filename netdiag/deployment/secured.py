@@ -7,9 +7,12 @@ of the inter-broker listener. Who stands in no file may come, too, and is expect
 from collections.abc import Iterator
 
 from netdiag.deployment.clients import Attempt, accepting_listener, attempts
-from netdiag.deployment.model.deployment import Broker, Deployment, ListenerIdentity
+from netdiag.deployment.model.deployment import Broker, DeclaredStore, Deployment, ListenerIdentity, ListenerLogin
 from netdiag.deployment.prediction.listener_access import advertised_of, other_brokers
+from netdiag.findings import Location
+from netdiag.kafka.client_properties import ClientProperties
 from netdiag.kafka.listeners import ListenerEntry
+from netdiag.kafka.security import OpenedStore, TrustAnchor
 from netdiag.values import dataclass
 
 TLS = ("SSL", "SASL_SSL")
@@ -63,9 +66,99 @@ def tls_attempts(deployment: Deployment) -> Iterator[TlsAttempt]:
         if landed is None:
             continue
         listener = landed.entry.endpoint.listener
-        identity = next((one for one in landed.broker.identities if one.listener == listener), None)
+        identity = identity_of(landed.broker, listener)
         if identity is not None:
             yield TlsAttempt(attempt=attempt, broker=landed.broker, identity=identity)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginAttempt:
+    """A declared client that logs in, and the listener that its bootstrap address leads to."""
+
+    attempt: Attempt
+    broker: Broker
+    login: ListenerLogin
+    properties: ClientProperties
+
+
+def login_attempts(deployment: Deployment) -> Iterator[LoginAttempt]:
+    """Every declared client whose login is known, at each of its bootstrap addresses that leads to such a listener."""
+    for attempt in attempts(deployment):
+        security = attempt.client.security
+        if security is None or not security.properties.mechanism:
+            continue
+        landed = accepting_listener(deployment, attempt.vantage, attempt.address.host, attempt.address.port)
+        if landed is None or attempt.client.protocol != landed.broker.config.protocol_map.get(
+            landed.entry.endpoint.listener
+        ):
+            continue
+        listener = landed.entry.endpoint.listener
+        login = login_of(landed.broker, listener)
+        if login is not None:
+            yield LoginAttempt(attempt=attempt, broker=landed.broker, login=login, properties=security.properties)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meeting:
+    """A client, declared or a broker itself, and the certificate that it is shown; `attempt` is None for a broker."""
+
+    client: str
+    where: Location
+    truststore: DeclaredStore | None
+    broker: Broker
+    identity: ListenerIdentity
+    attempt: Attempt | None = None
+
+    @property
+    def shown(self) -> OpenedStore | None:
+        """The key store whose certificate is shown, where it could be opened."""
+        return self.identity.keystore.opened if self.identity.keystore else None
+
+    def anchored(self, deployment: Deployment) -> TrustAnchor:
+        """Where the chain leads to in the client's trust store."""
+        trusted = self.truststore.opened if self.truststore else None
+        if self.shown is None or trusted is None:
+            return TrustAnchor.NOT_ASKED
+        return deployment.trust.anchors.get((self.shown, trusted), TrustAnchor.NOT_ASKED)
+
+
+def meetings(deployment: Deployment) -> Iterator[Meeting]:
+    """Every declared client at every broker that its listener leads to, and brokers at one another and themselves."""
+    for one in tls_attempts(deployment):
+        security = one.attempt.client.security
+        for broker in (one.broker, *other_brokers(deployment, one.broker)):
+            identity = identity_of(broker, one.identity.listener)
+            if identity is not None:
+                yield Meeting(
+                    client=one.attempt.member.name,
+                    where=one.attempt.where,
+                    truststore=security.truststore if security else None,
+                    broker=broker,
+                    identity=identity,
+                    attempt=one.attempt,
+                )
+    for broker in deployment.configured:
+        own = identity_of(broker, broker.config.inter_broker_listener)
+        for other in (broker, *other_brokers(deployment, broker)) if own is not None else ():
+            identity = identity_of(other, other.config.inter_broker_listener)
+            if own is not None and own.truststore is not None and identity is not None:
+                yield Meeting(
+                    client=broker.name,
+                    where=own.truststore.where,
+                    truststore=own.truststore,
+                    broker=other,
+                    identity=identity,
+                )
+
+
+def login_of(broker: Broker, listener: str) -> ListenerLogin | None:
+    """What a listener of a broker asks of clients, where it uses SASL."""
+    return next((one for one in broker.logins if one.listener == listener), None)
+
+
+def identity_of(broker: Broker, listener: str) -> ListenerIdentity | None:
+    """What a listener of a broker shows, where it uses TLS."""
+    return next((one for one in broker.identities if one.listener == listener), None)
 
 
 def is_between_brokers(deployment: Deployment, broker: Broker, listener: str) -> bool:

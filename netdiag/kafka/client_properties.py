@@ -21,6 +21,8 @@ TLS_VERSIONS = ("TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3")
 _DEFAULT_VERSIONS = ("TLSv1.2", "TLSv1.3")
 _FLAGS = {"required", "requisite", "sufficient", "optional"}
 _TOKEN = regex(r"""\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|([^\s"'=;]+)|([=;]))""")
+_JAAS_TOKEN = regex(r"""\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|([{}=;]|[^\s"'={};]+|["']))""")
+_JAAS_COMMENT = regex(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL)
 _ESCAPE = regex(r"\\([0-3]?[0-7]{1,2}|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "b": "\b", "a": "\a", "v": "\v"}
 _PROVIDER = regex(r"\$\{[^}:]+:")
@@ -186,6 +188,64 @@ def parse_jaas(text: str) -> dict[str, str]:
     if len(middle) % 3 or any(equals != "=" for equals in middle[1::3]):
         raise broken
     return {str(name): str(value) for name, value in zip(middle[::3], middle[2::3], strict=True)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginModule:
+    """One module of a JAAS section: its class and its options."""
+
+    name: str
+    options: Mapping[str, str] = field(repr=False)
+
+    @property
+    def users(self) -> Mapping[str, str]:
+        """The passwords of the users that a broker's PLAIN module knows, by name."""
+        return {name.removeprefix("user_"): value for name, value in self.options.items() if name.startswith("user_")}
+
+
+def parse_jaas_file(text: str) -> Mapping[str, tuple[LoginModule, ...]]:
+    """The modules of each section of a JAAS file, `NAME { MODULE FLAG OPTION="VALUE" ...; };`; else InputError."""
+    tokens = [_token_of(match) for match in _JAAS_TOKEN.finditer(_JAAS_COMMENT.sub(_without_comment, text))]
+    found: dict[str, tuple[LoginModule, ...]] = {}
+    position = 0
+    while position < len(tokens):
+        if tokens[position + 1 : position + 2] != ["{"]:
+            raise InputError("it is no JAAS configuration")
+        name, position = str(tokens[position]), position + 2
+        modules: list[LoginModule] = []
+        while tokens[position : position + 1] not in ([], ["}"]):
+            end = next((i for i in range(position, len(tokens)) if tokens[i] == ";"), len(tokens))
+            modules.append(_login_module(tokens[position:end]))
+            position = end + 1
+        if tokens[position : position + 2] != ["}", ";"]:
+            raise InputError("it is no JAAS configuration")
+        found.setdefault(name, tuple(modules))
+        position += 2
+    return found
+
+
+def parse_login_module(text: str) -> LoginModule:
+    """The module of `sasl.jaas.config`."""
+    options = parse_jaas(text)
+    return LoginModule(name=_tokens(text)[0], options=options)
+
+
+def _login_module(words: list[str]) -> LoginModule:
+    pairs = words[2:]
+    is_sound = len(words) >= 2 and words[1].lower() in _FLAGS and len(pairs) % 3 == 0
+    if not is_sound or any(equals != "=" for equals in pairs[1::3]):
+        raise InputError("it is no JAAS configuration")
+    options = {str(name): str(value) for name, value in zip(pairs[::3], pairs[2::3], strict=True)}
+    return LoginModule(name=words[0], options=options)
+
+
+def _token_of(match: re.Match[str]) -> str:
+    quoted = match[1] if match[1] is not None else match[2]
+    return _Quoted(_ESCAPE.sub(_unescaped, quoted)) if quoted is not None else match[3]
+
+
+def _without_comment(match: re.Match[str]) -> str:
+    return match[0] if match[0][0] in "\"'" else " "
 
 
 class _Quoted(str):

@@ -25,6 +25,10 @@ class KeystoreError(Exception):
     """The bytes are not a keystore, or the password is wrong; the message holds no secret."""
 
 
+class KeyPasswordError(KeystoreError):
+    """The keystore opens, and a key in it does not."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyEntry:
     """A private key (PKCS#8, DER) and its certificates (DER), its own first."""
@@ -119,7 +123,7 @@ def _recovered(protected: bytes, password: str) -> bytes:
         stream += block
     key = bytes(a ^ b for a, b in zip(masked, stream, strict=False))
     if not hmac.compare_digest(_sha1(_utf16(password) + key), digest):
-        raise KeystoreError("the password of its key is wrong")
+        raise KeyPasswordError("the password of its key is wrong")
     return key
 
 

@@ -12,6 +12,7 @@ from dataclasses import field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from netdiag.patterns import regex
 from netdiag.values import dataclass
 
 
@@ -109,6 +110,7 @@ _WEAK_BITS = {"RSA": 2048, "DSA": 2048, "EC": 224}
 _REFUSED_HASHES = ("md2", "md5")
 _WEAK_HASHES = (*_REFUSED_HASHES, "sha1")
 _MOST_NAMES = 5
+_LABEL = regex(r"(?:[^\W_](?:[^\W_]|-)*)?[^\W_]")
 
 
 class TrustAnchor(StrEnum):
@@ -123,7 +125,7 @@ class TrustAnchor(StrEnum):
 
 
 class StoreFault(StrEnum):
-    """Why Kafka cannot use a key store or trust store; the value completes "its file"."""
+    """Why Kafka cannot use a key store or trust store; the value follows the name of its file."""
 
     FORMAT = "is damaged or of another type"
     PASSWORD = "does not open with its password"
@@ -195,9 +197,9 @@ def covers(certificate: Certificate, host: str) -> bool:
 
 def java_says(certificate: Certificate, host: str) -> str:
     """What a Java client prints where the certificate does not cover the host (`HostnameChecker`)."""
-    try:
-        ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
+    if not _is_address(host):
+        if not is_domain_name(host):
+            return f"Illegal given domain name: {host}"
         if certificate.names:
             return f"No subject alternative DNS name matching {host} found."
         return f"No name matching {host} found"
@@ -206,9 +208,23 @@ def java_says(certificate: Certificate, host: str) -> str:
     return "No subject alternative names present"
 
 
+def is_domain_name(host: str) -> bool:
+    """Whether Java takes a host for a domain name at all: letters, digits and inner hyphens (`SNIHostName`)."""
+    return all(_LABEL.fullmatch(label) for label in host.rstrip(".").split("."))
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
 def names_of(certificate: Certificate) -> str:
     """The names that count, for people."""
-    given = [*certificate.names, *certificate.addresses] or [certificate.common_name or "nobody"]
+    names = [f"{name} (as a DNS name)" if _is_address(name) else name for name in certificate.names]
+    given = [*names, *certificate.addresses] or [certificate.common_name or "nobody"]
     return ", ".join(given[:_MOST_NAMES]) + (f" and {len(given) - _MOST_NAMES} more" if given[_MOST_NAMES:] else "")
 
 

@@ -38,9 +38,9 @@ TARGETS = (
     ),
     _tests(
         "scenarios",
-        "S05, S06, S09–S16, S19–S22, broken and repaired: predicted = observed = kcat = Java console tools = "
-        "kafka-python in every cell on Engine 20.10; S01–S22: predicted = observed = kcat in every cell on 20.10, 28 "
-        "and 29, with the userland proxy on and off; what differs on desktops by the model only",
+        "S05, S06, S09–S16, S19–S22, S25, broken and repaired: predicted = observed = kcat = Java console tools "
+        "= kafka-python in every cell on Engine 20.10; S01–S22, S25: predicted = observed = kcat in every cell on "
+        "20.10, 28 and 29, with the userland proxy on and off; what differs on desktops by the model only",
     ),
     _tests(
         "relays",
@@ -194,6 +194,11 @@ TARGETS = (
         "jmx",
         "JMX of real brokers in eight arrangements, broken and repaired, from the docker host, the LAN and containers: "
         "predicted from the file, predicted from the engine and observed = what Java's JMX client gets in every cell",
+    ),
+    _tests(
+        "tls-before-up",
+        "at least 24 combinations of the bar tls-sasl: what the Compose file and what it mounts foretell equals what "
+        "Java's client gets after `up`, and the sentence that a finding quotes is in what Java prints",
     ),
     _module(
         "fuzz",

@@ -23,6 +23,7 @@ NOT_PRINTED = {
     "kraft-controller-advertised": "only up to 3.8, and the lab runs 3.9.1 and 4.3.1; known from its source",
     "wurstmeister-listeners-missing": "the lab has no start script of wurstmeister; known from its source",
 }
+_JAVA = "tests/live/test_secured.py compares it with what Java's client gets"
 # Rules that predict no message of a broker, and no failure that a client of the lab can show.
 NOT_PROVEN = {
     "ambiguous-name": "takes two projects on one network, which tests/live/test_two_projects.py starts",
@@ -38,7 +39,11 @@ NOT_PROVEN = {
     "jmx-hostname-unreachable": "tests/live/test_jmx.py compares it with what Java's JMX client gets",
     "jmx-rmi-port-not-published": "tests/live/test_jmx.py compares it with what Java's JMX client gets",
     "jmx-rmi-port-random": "tests/live/test_jmx.py compares it with what Java's JMX client gets",
-    "keystore-name-not-covered": "tests/live/test_secured.py compares it with what Java's client prints",
+    "client-certificate-missing": _JAVA,
+    "host-names-unchecked": "a note: the client connects",
+    "keystore-name-not-covered": _JAVA,
+    "keystore-not-checked": "a note about what netdiag does not know",
+    "keystore-not-valid-now": _JAVA,
     "kraft-advertised-controller-differs": "fails only while that node leads the quorum, which is random",
     "kraft-voters-inconsistent": "the election is random, and so is whether the others follow; both happen",
     "listener-prefix-underscore": "nothing fails: the broker ignores the property",
@@ -47,6 +52,9 @@ NOT_PROVEN = {
     "removed-address-property": "nothing fails: the broker ignores the property",
     "rest-advertised-loopback": "tests/live/test_connect.py asks real workers",
     "rest-advertised-unreachable": "tests/live/test_connect.py asks real workers",
+    "sasl-mechanism-not-enabled": _JAVA,
+    "sasl-scram-user-missing": "takes a broker whose users nobody has created yet; known from its source",
+    "sasl-user-unknown": _JAVA,
     "schema-registry-listener-name": "the lab has no image of the Schema Registry",
     "zookeeper-data-not-kept": "takes two lives of a stack, which tests/live/test_stale_volumes.py starts",
 }

@@ -37,7 +37,7 @@ def start(lab: Lab, case: PrintCase, folder: Path) -> Mapping[str, Ended]:
     file.write_text(case.text, encoding="utf-8")
     for name, content in files_beside(case.text).items():
         beside = folder / name
-        beside.parent.mkdir(parents=True)
+        beside.parent.mkdir(parents=True, exist_ok=True)
         beside.write_bytes(content)
         # Whoever the image runs as may write here.
         beside.parent.chmod(0o777)

@@ -5,12 +5,16 @@ is asked from a client container on its network, where its name is kafka.lab (an
 10.96.4.10; listeners advertise one of these.
 """
 
+import json
 import re
 import shutil
+import subprocess
+import sys
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +35,8 @@ from tests.lab.vantages import Vantage, same_network
 from tests.tools import tool
 
 NAME, DEEPER, IP = "kafka.lab", "b1.kafka.lab", "10.96.4.10"
+UNDERSCORE = "kafka_lab"
+_HOSTS = {"HOSTSTAR": DEEPER, "UNDERSCORE": UNDERSCORE}
 USER, PASSWORD, WRONG = "alice", "alice-secret-7", "wrong-secret-8"
 _PLAIN, _SCRAM = (f"org.apache.kafka.common.security.{n}LoginModule" for n in ("plain.Plain", "scram.Scram"))
 _MODULES = {"PLAIN": _PLAIN, "SCRAM-SHA-256": _SCRAM, "SCRAM-SHA-512": _SCRAM}
@@ -122,11 +128,13 @@ def make(folder: Path) -> World:
         "COMMON": issue(NAME, by=root),
         "COMMONOTHER": issue("kafka", by=root),
         "COMMONBESIDE": issue(NAME, by=root, names=["other.lab"]),
+        "CROSSED": replace(issue("kafka", **named), key=issue("another").key),  # type: ignore[arg-type]
+        "UNDERSCORE": issue("kafka", by=root, names=[UNDERSCORE]),
     }
     port = 9100
     for name, certificate in certificates.items():
         port += 1
-        host = IP if name.startswith("ADDRESS") else DEEPER if name == "HOSTSTAR" else NAME
+        host = IP if name.startswith("ADDRESS") else _HOSTS.get(name, NAME)
         gap = name == "GAPPED"
         world.listeners[name] = Listener(name=name, port=port, certificate=certificate, host=host, with_issuers=not gap)
     good = certificates["GOOD"]
@@ -197,7 +205,7 @@ services:
     networks:
       front:
         ipv4_address: {IP}
-        aliases: [{NAME}, {DEEPER}]
+        aliases: [{NAME}, {DEEPER}, {UNDERSCORE}]
     volumes: ["./secrets:/secrets:ro"]
     environment:
 {lines}
@@ -266,6 +274,8 @@ LOGINS = [
     ("MUTUAL", SSL),
     ("MUTUAL", Client(protocol="SSL", has_certificate=True)),
 ]
+# What openssl and other clients may see in another way.
+ODD = [("CROSSED", SSL), ("UNDERSCORE", SSL)]
 # Without a client that waits for an answer which does not come.
 QUICK = {("GOOD", SSL), ("ELSEWHERE", SSL), ("EXPIRED", SSL)}
 QUICK |= {("SAFE", SAFE_SCRAM), ("LOGIN", _wrong(PLAIN)), ("MUTUAL", SSL), ("ONLYSCRAM", PLAIN)}
@@ -273,7 +283,7 @@ QUICK |= {("SAFE", SAFE_SCRAM), ("LOGIN", _wrong(PLAIN)), ("MUTUAL", SSL), ("ONL
 
 @dataclass(slots=True, kw_only=True)
 class Running:
-    """The broker, and whoever asks it."""
+    """The broker, and whoever asks it. `answers` are those of Java, which takes seconds for each."""
 
     lab: Lab
     stack: Stack
@@ -281,6 +291,7 @@ class Running:
     place: Vantage
     vantage: LiveVantage
     java: JavaTools
+    answers: dict[tuple[str, Client], tuple[str, str]] = field(default_factory=dict)
 
     def netdiag(self, listener: Listener, client: Client | None) -> Observed:
         """What netdiag gets, from the client container."""
@@ -294,6 +305,12 @@ class Running:
 
     def java_says(self, listener: Listener, client: Client) -> tuple[str, str]:
         """What Java's client gets (ok, tls, sasl, or fails), and what it prints."""
+        key = (listener.name, client)
+        if key not in self.answers:
+            self.answers[key] = self._ask_java(listener, client)
+        return self.answers[key]
+
+    def _ask_java(self, listener: Listener, client: Client) -> tuple[str, str]:
         file = Path("/var/tmp") / f"netdiag-{uuid.uuid4().hex}.properties"
         outside = Path(f"{self.lab.client_root}{file}")
         outside.write_text(self.world.properties(client), encoding="utf-8")
@@ -423,6 +440,63 @@ def test_what_every_listener_speaks_is_told_to_a_client_that_brings_nothing(runn
             assert (sight.tls is not None and sight.tls.needs_client) is listener.needs_client
     assert told == {one.name: one.protocol for one in running.world.listeners.values() if one.name in told}
     figure("listeners told right", len(told))
+
+
+_CLIENT = """\
+  client:
+    image: apache/kafka:3.9.1
+    networks: [front]
+    command: kafka-broker-api-versions.sh --bootstrap-server {address} --command-config /client.properties
+    volumes: ["./{file}:/client.properties:ro"]
+"""
+
+
+def foretold(world: World, listener: Listener, client: Client) -> tuple[str, list[dict[str, Any]]]:
+    """What the files say a client will get (ok, tls or sasl), and why: the findings about it or its listener."""
+    file = f"{uuid.uuid4().hex}.properties"
+    (world.folder / file).write_text(world.properties(client), encoding="utf-8")
+    compose = world.folder / "foretold.yml"
+    service = _CLIENT.format(address=f"{listener.host}:{listener.port}", file=file)
+    compose.write_text(_compose(world).replace("services:\n", f"services:\n{service}"), encoding="utf-8")
+    command = [sys.executable, "-m", "netdiag", "check-listeners", str(compose), "--format", "json", "--exit-zero"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    for secret in (PASSWORD, WRONG, "PRIVATE KEY"):
+        assert secret not in done.stdout
+    found = [
+        one
+        for one in json.loads(done.stdout)["findings"]
+        if one["severity"] == "error" and (one["service"] == "client" or one["listener"] == listener.name)
+    ]
+    if not found:
+        return "ok", found
+    if listener.protocol.endswith("SSL") is not client.protocol.endswith("SSL"):
+        return "tls", found
+    login = any("sasl" in one["rule"] or one["rule"] == "client-protocol-mismatch" for one in found)
+    return "sasl" if login else "tls", found
+
+
+@pytest.mark.parametrize(
+    ("name", "client"),
+    [
+        pytest.param(name, client, marks=pytest.mark.bar("tls-before-up", long=(name, client) not in QUICK))
+        for name, client in [*CERTIFICATES, *PROTOCOLS, *LOGINS, *ODD]
+        # Users of SCRAM are created on the running broker.
+        if not client.mechanism.startswith("SCRAM")
+    ],
+    ids=_id,
+)
+def test_the_files_foretell_what_javas_client_gets(running: Running, figure: Report, name: str, client: Client) -> None:
+    listener = running.world.listeners[name]
+    word, findings = foretold(running.world, listener, client)
+    java, printed = running.java_says(listener, client)
+    assert (word == "ok") == (java == "ok"), f"{word}: {findings}; Java: {printed[-3000:]}"
+    if java in ("tls", "sasl"):
+        assert word == java, f"{findings}; Java: {printed[-3000:]}"
+    quoted = [text for one in findings if "Java" in one["why"] for text in re.findall(r'"([^"]+)"', one["why"])]
+    for text in quoted:
+        assert text in printed, printed[-3000:]
+    figure(f"{name} x {_id(client)}", f"foretold {word}, Java {java}" + (f": {quoted[0]}" if quoted else ""))
 
 
 def _sight(observed: Observed) -> ListenerSecurity:

@@ -1,6 +1,7 @@
-"""S17 as its reader runs it: the command with the client.properties file that the scenario makes."""
+"""S17 and S25 as their readers run them: the command, and Java's client, with the client.properties of the scenario."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,12 +11,45 @@ import pytest
 
 from tests.figures import Report
 from tests.lab.engine import HOST_ADDRESS
+from tests.lab.java_tools import JavaTools
 from tests.lab.lab import Lab
 from tests.lab.stack import Stack
+from tests.lab.vantages import docker_host
 from tests.live.stacks import SCENARIOS
 
 S17 = SCENARIOS / "S17-tls-and-sasl"
+S25 = SCENARIOS / "S25-certificate-without-name"
 SECRETS = ("s17-app", "s17-truststore", "s17-keystore")
+
+
+@pytest.mark.bar("tls-before-up", long=True)
+@pytest.mark.parametrize("kind", ["broken", "repaired"])
+def test_what_a_key_store_lacks_is_what_javas_client_prints(lab: Lab, kind: str, figure: Report) -> None:
+    file = S25 / f"kraft.{kind}.yml"
+    command = [sys.executable, "-m", "netdiag", "check-listeners", str(file), "--format", "json", "--exit-zero"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    (why,) = [one["why"] for one in json.loads(done.stdout)["findings"] if one["severity"] == "error"] or [""]
+    sentence = why.partition('"')[2].rpartition('"')[0]
+    with lab.up(file) as stack:
+        words = ["--bootstrap-server", "localhost:9093", "--command-config", _client_of_s25(lab)]
+        java = JavaTools(lab.client_root, lab.engine.record.run_id)
+        try:
+            printed = java.call(docker_host(stack).place, "kafka.admin.BrokerApiVersionsCommand", words, 60).text
+        finally:
+            java.close()
+    assert bool(sentence) is (kind == "broken")
+    assert sentence in printed, printed[-3000:]
+    assert ("(id: 1 rack:" in printed) is (kind == "repaired"), printed[-3000:]
+    figure(f"S25 {kind}, Java on the docker host", sentence or "ok")
+
+
+def _client_of_s25(lab: Lab) -> str:
+    """The scenario's client.properties, with the authority's certificate where Java runs."""
+    folder = Path(lab.client_root) / "var/tmp/s25"
+    shutil.copytree(S25 / "secrets", folder / "secrets", dirs_exist_ok=True)
+    text = (S25 / "client.properties").read_text(encoding="utf-8")
+    (folder / "client.properties").write_text(text.replace("=secrets/", "=/var/tmp/s25/secrets/"), encoding="utf-8")
+    return "/var/tmp/s25/client.properties"
 
 
 def told(stack: Stack, folder: Path) -> dict[str, Any]:

@@ -236,6 +236,43 @@ def _uncovered(*names: str) -> Make:
     return at_host
 
 
+def _untrusted(stack: Stack) -> Iterable[Place]:
+    _keystore(names=_BOTH, by="One Authority")(stack)
+    stack.certificates["secrets/trusted.pem"] = {"trusts": ["Another Authority"]}
+    stack.put(B1, "ssl.truststore.type", "PEM")
+    return [stack.put(B1, "ssl.truststore.location", "/etc/kafka/secrets/trusted.pem")]
+
+
+def _of_app(make: Callable[[Stack], object] = lambda stack: None, **variables: str) -> Make:
+    """Give the client these variables, beside its bootstrap list."""
+
+    def with_variables(stack: Stack) -> Iterable[Place]:
+        make(stack)
+        stack.services["app"].environment |= variables
+        return [("app", "environment", "KAFKA_BOOTSTRAP_SERVERS")]
+
+    return with_variables
+
+
+def _module(name: str, options: str) -> str:
+    return f"org.apache.kafka.common.security.{name}LoginModule required {options};"
+
+
+def _plain(stack: Stack) -> None:
+    stack.put(B1, "sasl.enabled.mechanisms", "PLAIN")
+    stack.put(B1, "sasl.mechanism.inter.broker.protocol", "PLAIN")
+    stack.put(B1, "listener.name.internal.plain.sasl.jaas.config", _module("plain.Plain", 'user_app="secret"'))
+
+
+def _without_jaas(stack: Stack) -> Iterable[Place]:
+    del stack.services[B1].environment["KAFKA_OPTS"]
+    return [(B1, "environment", stack.variable("sasl.enabled.mechanisms"))]
+
+
+_BOTH = (B1, "localhost")
+_AS_APP = 'username="application" password="secret"'
+
+
 def _has_tls(stack: Stack) -> bool:
     return stack.name == "confluent-secure-1"
 
@@ -336,6 +373,37 @@ REACH: tuple[Defect, ...] = (
     defect("stale-data-directory", "other-node", _stale("version=0\nbroker.id=9"), where=_has_default_directory),
     defect("keystore-name-not-covered", "host", _uncovered(B1), where=_has_tls),
     defect("keystore-name-not-covered", "containers", _uncovered("localhost"), where=_has_tls),
+    defect("keystore-not-valid-now", "expired", _keystore(names=_BOTH, days=(-400, -35)), where=_has_tls),
+    defect("keystore-not-valid-now", "soon", _keystore(names=_BOTH, days=(-400, 20)), where=_has_tls),
+    defect("keystore-unusable", "password", _keystore(names=_BOTH, password="another"), where=_has_tls),
+    defect("keystore-untrusted", "authority", _untrusted, where=_has_tls),
+    defect("keystore-not-checked", "rounds", _keystore(names=_BOTH, rounds=1_100_000), where=_has_tls),
+    defect(
+        "client-certificate-missing",
+        "required",
+        _of_app(put("ssl.client.auth", "required"), KAFKA_SSL_TRUSTSTORE_LOCATION="/trusted.jks"),
+        where=_has_tls,
+    ),
+    defect("host-names-unchecked", "client", _of_app(KAFKA_SSL_ENDPOINT_IDENTIFICATION_ALGORITHM=""), where=_has_tls),
+    defect("sasl-jaas-missing", "no-file", _without_jaas, where=_has_tls),
+    defect(
+        "sasl-mechanism-not-enabled",
+        "plain",
+        _of_app(KAFKA_SASL_MECHANISM="PLAIN", KAFKA_SASL_JAAS_CONFIG=_module("plain.Plain", _AS_APP)),
+        where=_has_tls,
+    ),
+    defect(
+        "sasl-user-unknown",
+        "plain",
+        _of_app(_plain, KAFKA_SASL_MECHANISM="PLAIN", KAFKA_SASL_JAAS_CONFIG=_module("plain.Plain", _AS_APP)),
+        where=_has_tls,
+    ),
+    defect(
+        "sasl-scram-user-missing",
+        "scram",
+        _of_app(KAFKA_SASL_JAAS_CONFIG=_module("scram.Scram", _AS_APP)),
+        where=_has_tls,
+    ),
     defect("replicas-share-endpoint", "scale", _replicas),
     defect(
         "network-mode-none-or-shared",

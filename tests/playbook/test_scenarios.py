@@ -47,6 +47,7 @@ CASES = [
     ("S10b-start-and-mislead", "kraft", "controller-advertised", "controller-among-advertised"),
     ("S24-jmx-second-hop", "zookeeper", "jmx-second-hop", "random-port"),
     ("S24-jmx-second-hop", "kraft", "jmx-second-hop", "host-means-nothing"),
+    ("S25-certificate-without-name", "kraft", "tls-name-not-covered", "key-store-lacks-name"),
     (OWN, "faults", "cluster-id-differs", "ids-in-the-files"),
     ("S22-stale-volume", "kraft", "cluster-id-differs", "ids-in-the-files"),
     (OWN, "faults", "invalid-receive-size", "protocols-differ"),

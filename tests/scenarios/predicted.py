@@ -18,6 +18,7 @@ from netdiag.deployment.prediction.jmx import predict_jmx
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.deployment.sources.compose import DEFAULT_BRIDGE, from_compose
 from netdiag.findings import FileLocation, Finding, Severity
+from netdiag.io.files.projects import store_tools
 from netdiag.rules.declared import check_deployment, failing_to_start
 from tests.scenarios.expectations import SCENARIOS, Engine, ExpectedFinding, Stack
 
@@ -77,7 +78,7 @@ def prediction(
         file = stack.file.parent / path
         return file.read_bytes() if file.is_file() else None
 
-    deployment = from_compose(project, host_addresses=(DOCKER_HOST,), facts=facts(), read=read)
+    deployment = from_compose(project, host_addresses=(DOCKER_HOST,), facts=facts(), read=read, stores=store_tools)
     deployment = replace(deployment, platform=platform_of(engine or USUAL))
     return Prediction(file=stack.file, deployment=deployment, findings=check_deployment(deployment))
 

@@ -49,6 +49,7 @@ REPAIRS = {
         "KAFKA_LISTENER_NAME_LOGIN_SCRAM___SHA___512_SASL_JAAS_CONFIG",
         "KAFKA_LISTENER_NAME_LOGIN_PLAIN_SASL_JAAS_CONFIG",
     },
+    "S25": {"KAFKA_SSL_KEYSTORE_LOCATION"},
     "S20": {
         "test",
         "command",

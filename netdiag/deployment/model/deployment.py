@@ -286,19 +286,41 @@ class DeclaredStore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListenerIdentity:
-    """What a listener with TLS shows and trusts; `checks_names` is what its broker does as a client of it."""
+    """What a listener with TLS shows and trusts; `checks_names` is what its broker does as a client of it.
+
+    `needs_client`: a client without a certificate of its own is refused.
+    """
 
     listener: str
     keystore: DeclaredStore | None = None
     truststore: DeclaredStore | None = None
     checks_names: bool = True
+    needs_client: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListenerLogin:
+    """What a listener with SASL enables, and the users that it knows.
+
+    `users` leads from the users of PLAIN to their passwords, None where nobody can tell; `own` are the name and the
+    password with which the broker itself logs in to others. `missing` are mechanisms without an entry of JAAS. `where`
+    is the place of the entry, else of the listener.
+    """
+
+    listener: str
+    mechanisms: tuple[str, ...]
+    where: Location
+    users: Mapping[str, str] | None = field(default=None, repr=False)
+    own: tuple[str, str] | None = field(default=None, repr=False)
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSecurity:
-    """How a declared client connects and logs in, as far as its settings tell."""
+    """How a declared client connects and logs in. `is_whole`: it has no other settings than these."""
 
     properties: ClientProperties
+    is_whole: bool = False
     truststore: DeclaredStore | None = None
     keystore: DeclaredStore | None = None
 
@@ -417,7 +439,7 @@ class Broker:
 
     `is_partial` is one that a file configures which nobody here can read. `sign` is what it is recognised by; `stored`
     what its data directories say of the broker that wrote them, where they can be read before it starts. `identities`
-    are those of its listeners with TLS.
+    are those of its listeners with TLS, `logins` what those with SASL ask for.
     """
 
     member: Member
@@ -428,6 +450,7 @@ class Broker:
     sign: Sign = Sign.IMAGE
     stored: tuple[StoredIdentity, ...] = ()
     identities: tuple[ListenerIdentity, ...] = ()
+    logins: tuple[ListenerLogin, ...] = ()
 
     @property
     def name(self) -> str:
@@ -586,6 +609,7 @@ class Deployment:
     `host_addresses` are the docker host's own non-loopback addresses where known; `platform` is the engine and its
     machine, as far as it is known. `facts` are what the user declares. `down` names the members that are taken not to
     run, whatever their state says. `trust` is of the key stores and trust stores that brokers and clients name.
+    `creates_users`: a command or script here creates users of SCRAM.
     """
 
     name: str | None
@@ -605,6 +629,7 @@ class Deployment:
     facts: Facts = field(default_factory=Facts)
     down: frozenset[str] = frozenset()
     trust: Trust = field(default_factory=Trust)
+    creates_users: bool = False
 
     @cached_property
     def configured(self) -> tuple[Broker, ...]:

@@ -35,7 +35,14 @@ from netdiag.deployment.sources.images import BuiltService, built_service
 from netdiag.deployment.sources.redpanda import redpanda_broker, starts_redpanda, with_clusters
 from netdiag.deployment.sources.relays import declared_relays, file_content
 from netdiag.deployment.sources.rest_services import declared_neighbour
-from netdiag.deployment.sources.secured import LoadTools, Stores, client_security, listener_identities
+from netdiag.deployment.sources.secured import (
+    LoadTools,
+    Stores,
+    client_security,
+    creates_users,
+    listener_identities,
+    listener_logins,
+)
 from netdiag.deployment.sources.startup import (
     IN_VOLUME,
     mounted_file,
@@ -128,6 +135,8 @@ def from_compose(
         platform=platform or Platform(kind=HostKind.DESKTOP if facts.docker_desktop else HostKind.LINUX),
         facts=facts,
         trust=opener.trust(),
+        creates_users=any(b.logins for b in brokers)
+        and creates_users((*project.services.values(), *project.disabled.values()), read),
     )
 
 
@@ -320,6 +329,7 @@ def _broker(service: Service, member: Member, read: ReadFile, stores: Stores) ->
         told,
         stored=tuple(stored_identities(told, service, read)),
         identities=tuple(listener_identities(told, service, read, stores)),
+        logins=tuple(listener_logins(told, service, read)),
     )
 
 

@@ -7,7 +7,7 @@ Apache's and Confluent's images make some of them of files in /etc/kafka/secrets
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -22,13 +22,23 @@ from netdiag.deployment.model.deployment import (
     DeclaredStore,
     KafkaClient,
     ListenerIdentity,
+    ListenerLogin,
     Trust,
 )
 from netdiag.deployment.sources.client_settings import FileContent
 from netdiag.deployment.sources.startup import command_words, mounted_file, mounted_properties
 from netdiag.errors import InputError
 from netdiag.findings import Location
-from netdiag.kafka.client_properties import ClientProperties, Store, StoreType, client_of, parse_properties
+from netdiag.kafka.client_properties import (
+    ClientProperties,
+    LoginModule,
+    Store,
+    StoreType,
+    client_of,
+    parse_jaas_file,
+    parse_login_module,
+    parse_properties,
+)
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.security import OpenedStore, TrustAnchor
 from netdiag.patterns import regex
@@ -36,6 +46,10 @@ from netdiag.patterns import regex
 _TLS = ("SSL", "SASL_SSL")
 _SECRETS = "/etc/kafka/secrets"
 _BY_SCRIPT = (ImageFamily.APACHE, ImageFamily.CONFLUENT)
+_PLAIN_FAMILIES = (*_BY_SCRIPT, ImageFamily.CONFLUENT_LOCAL)
+_JAAS_OPTION = regex(r"-Djava\.security\.auth\.login\.config=[\"']?([^\s\"']{1,300})")
+_LARGEST_JAAS = 64 * 1024
+_CREATES_USERS = regex(r"SCRAM-SHA-\d+=\[|--add-scram|iterations=\d+,password=")
 _CREDENTIALS = {
     "ssl.keystore.password": "ssl.keystore.credentials",
     "ssl.key.password": "ssl.key.credentials",
@@ -109,7 +123,9 @@ class Stores:
         data = None
         if store.location is not None:
             mounted = mounted_file(service, store.location, self._read) if store.location.startswith("/") else None
-            if mounted is None or mounted.source is None:
+            # A password that nobody sees may be set all the same.
+            is_locked = store.type is not StoreType.PEM and store.password is None
+            if mounted is None or mounted.source is None or is_locked:
                 return DeclaredStore(store=store, setting=setting, where=where)
             data = mounted.source.data
         return DeclaredStore(store=store, setting=setting, where=where, opened=self._open(store, data, has_key=has_key))
@@ -147,9 +163,7 @@ def listener_identities(broker: Broker, service: Service, read: ReadFile, stores
     bound = {entry.endpoint.listener for entry in config.listeners}
     if not bound.intersection(secured):
         return
-    values = {name: setting.value for name, setting in config.settings.items()}
-    # What is read from a file is without secrets there.
-    values |= {name: text.value for name, text in mounted_properties(broker, service, read).items()}
+    values = _values(broker, service, read)
     by_script = config.family in _BY_SCRIPT and _asks_for_secrets(broker)
     for listener in secured:
         if listener in bound:
@@ -158,8 +172,95 @@ def listener_identities(broker: Broker, service: Service, read: ReadFile, stores
                 listener=listener,
                 keystore=settings.declared("keystore", stores),
                 truststore=settings.declared("truststore", stores),
+                needs_client=(settings.value("ssl.client.auth") or "").strip().lower() == "required",
                 checks_names=bool((settings.value(_IDENTIFICATION, "https") or "").strip()),
             )
+
+
+def listener_logins(broker: Broker, service: Service, read: ReadFile) -> Iterator[ListenerLogin]:
+    """What each listener with SASL of a broker asks of clients, where its image passes variables on unchanged."""
+    config = broker.config
+    if config.family not in _PLAIN_FAMILIES or broker.is_configured_by_file:
+        return
+    values = _values(broker, service, read)
+    sections = _jaas_sections(service, values, read)
+    for entry in config.listeners:
+        listener = entry.endpoint.listener
+        if not config.protocol_map.get(listener, "").upper().startswith("SASL_"):
+            continue
+        prefix = f"listener.name.{listener.lower()}."
+        own = f"{prefix}sasl.enabled.mechanisms"
+        enabled = values.get(own) if own in values else values.get("sasl.enabled.mechanisms", "GSSAPI")
+        if enabled is None:
+            continue
+        mechanisms = tuple(word.strip() for word in enabled.split(",") if word.strip())
+        names = {one: f"{prefix}{one.lower()}.sasl.jaas.config" for one in mechanisms}
+        modules = {one: _modules(values, names[one], listener, sections) for one in mechanisms}
+        plain = modules.get("PLAIN")
+        written = next((name for name in names.values() if name in values), "advertised.listeners")
+        is_handled = any("callback.handler.class" in name for name in values)
+        yield ListenerLogin(
+            listener=listener,
+            mechanisms=mechanisms,
+            where=broker.place(written),
+            users=None if plain is None or is_handled else {u: p for one in plain for u, p in one.users.items()},
+            own=_own_login(modules.get(config.value("sasl.mechanism.inter.broker.protocol") or "GSSAPI")),
+            missing=tuple(one for one, found in modules.items() if found == ()),
+        )
+
+
+def _modules(
+    values: Mapping[str, str | None], name: str, listener: str, sections: Mapping[str, tuple[LoginModule, ...]] | None
+) -> tuple[LoginModule, ...] | None:
+    """The modules for a mechanism; none where there is no entry, None where nobody can tell."""
+    if name in values:
+        value = values[name]
+        with suppress(InputError):
+            return None if value is None or _PROVIDED.search(value) else (parse_login_module(value),)
+        return None
+    if sections is None:
+        return None
+    return sections.get(f"{listener.lower()}.KafkaServer") or sections.get("KafkaServer", ())
+
+
+def _own_login(modules: tuple[LoginModule, ...] | None) -> tuple[str, str] | None:
+    for module in modules or ():
+        if "username" in module.options and "password" in module.options:
+            return module.options["username"], module.options["password"]
+    return None
+
+
+def _jaas_sections(
+    service: Service, values: Mapping[str, str | None], read: ReadFile
+) -> Mapping[str, tuple[LoginModule, ...]] | None:
+    """The sections of the JAAS file that the JVM is given; None where it cannot be read."""
+    options = service.environment.get("KAFKA_OPTS")
+    if options is not None and options.value is None:
+        return None
+    named = _JAAS_OPTION.search(options.value.value) if options is not None and options.value is not None else None
+    if named is None:
+        return None if command_words(service) != ((), ()) or service.lacks_env_file else {}
+    mounted = mounted_file(service, named[1], read)
+    if mounted is None or mounted.source is None or len(mounted.source.data) > _LARGEST_JAAS:
+        return None
+    with suppress(InputError):
+        return parse_jaas_file(mounted.source.data.decode("utf-8", errors="replace"))
+    return None
+
+
+def creates_users(services: Iterable[Service], read: ReadFile) -> bool:
+    """Whether a command, a variable or a mounted script creates users of SCRAM."""
+    for service in services:
+        words = " ".join(word.value for line in command_words(service) for word in line)
+        variables = " ".join(one.value.value for one in service.environment.values() if one.value is not None)
+        if _CREATES_USERS.search(words) or _CREATES_USERS.search(variables):
+            return True
+        for volume in service.volumes[:_MOST_STORES]:
+            if volume.type == "bind" and volume.host_path is not None and volume.target.endswith((".sh", ".bash")):
+                data = read(posixpath.normpath(volume.host_path))
+                if data is not None and _CREATES_USERS.search(data.decode("utf-8", errors="replace")):
+                    return True
+    return False
 
 
 def client_security(
@@ -178,11 +279,18 @@ def client_security(
 
     security = ClientSecurity(
         properties=properties,
+        is_whole=client.configured or client.declared.variable.endswith(".properties"),
         truststore=declared(properties.truststore, has_key=False),
         keystore=declared(properties.keystore, has_key=True),
     )
     protocol = client.protocol or values.get("security.protocol", "").upper() or None
     return replace(client, security=security, protocol=protocol)
+
+
+def _values(broker: Broker, service: Service, read: ReadFile) -> Mapping[str, str | None]:
+    """The properties of a broker; those that it reads from a file are without secrets elsewhere."""
+    values = {name: setting.value for name, setting in broker.config.settings.items()}
+    return {**values, **{name: text.value for name, text in mounted_properties(broker, service, read).items()}}
 
 
 def _client_settings(client: KafkaClient, service: Service, file: FileContent) -> Mapping[str, str]:

@@ -16,7 +16,7 @@ from netdiag.kafka.certificate_bytes import (
     slow_hashing,
 )
 from netdiag.kafka.client_properties import Store, StoreType
-from netdiag.kafka.java_keystore import MAGIC, Keystore, KeystoreError, parse_jks
+from netdiag.kafka.java_keystore import MAGIC, KeyPasswordError, KeystoreError, parse_jks
 from netdiag.kafka.security import OpenedStore, StoreFault, TrustAnchor
 
 try:
@@ -115,8 +115,12 @@ def _with_encrypted_key(certificates: Sequence[bytes], key: bytes, password: str
 def _open_jks(data: bytes, store: Store, *, has_key: bool) -> OpenedStore:
     try:
         found = parse_jks(data, store.password, store.key_password)
+    except KeyPasswordError:
+        if has_key:
+            return OpenedStore(fault=StoreFault.KEY_PASSWORD)
+        found = parse_jks(data, None)
     except KeystoreError:
-        return OpenedStore(fault=_fault_of_jks(data, store.password))
+        return OpenedStore(fault=StoreFault.PASSWORD if _is_sound(data) else StoreFault.FORMAT)
     if not has_key:
         return _opened(trusted=[*found.trusted, *(der for key in found.keys for der in key.chain[:1])])
     if not found.keys:
@@ -124,18 +128,13 @@ def _open_jks(data: bytes, store: Store, *, has_key: bool) -> OpenedStore:
     return _opened(chain=found.keys[0].chain, key=found.keys[0].key, trusted=found.trusted)
 
 
-def _fault_of_jks(data: bytes, password: str | None) -> StoreFault:
-    if _parsed(data, None) is None:
-        return StoreFault.FORMAT
-    # The digest at the end is made with the password; the key has one of its own.
-    return StoreFault.PASSWORD if _parsed(data, password, key_password="") is None else StoreFault.KEY_PASSWORD
-
-
-def _parsed(data: bytes, password: str | None, key_password: str | None = None) -> Keystore | None:
+def _is_sound(data: bytes) -> bool:
+    """Whether it is a whole JKS, whatever its password."""
     try:
-        return parse_jks(data, password, key_password)
+        parse_jks(data, None)
     except KeystoreError:
-        return None
+        return False
+    return True
 
 
 def _open_pkcs12(data: bytes, store: Store, *, has_key: bool) -> OpenedStore:

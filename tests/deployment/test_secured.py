@@ -1,0 +1,205 @@
+"""Which stores brokers and clients take, and what is said of them; whose passwords lie where, and are never shown."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.rules.declared import check_deployment
+from tests.deployment.stacks import deployment_of, files_beside
+
+BROKER = """\
+services:
+  kafka:
+    image: {image}
+    environment:
+      KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+      KAFKA_LISTENERS: INNER://:29092,{listener}://:9093
+      KAFKA_ADVERTISED_LISTENERS: INNER://kafka:29092,{listener}://kafka:9093
+      KAFKA_INTER_BROKER_LISTENER_NAME: INNER
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INNER:PLAINTEXT,{listener}:SSL
+{settings}
+    volumes: ["./secrets:/etc/kafka/secrets"]
+{more}
+x-files:
+  secrets/password: "p12-password-7\\n"
+{files}
+x-certificates:
+  secrets/other.p12: {{names: [other.example], password: p12-password-7}}
+  secrets/good.pem: {{names: [kafka], by: Authority}}
+  secrets/trusted.pem: {{trusts: [Authority]}}
+  secrets/stranger.pem: {{trusts: [Stranger]}}
+"""
+
+
+def broker(
+    *settings: str,
+    listener: str = "SECURE",
+    image: str = "confluentinc/cp-kafka:7.9.2",
+    more: str = "",
+    files: str = "",
+) -> str:
+    lines = "\n".join(f"      {line}" for line in settings)
+    return BROKER.format(image=image, listener=listener, settings=lines, more=more, files=files)
+
+
+BY_SCRIPT = (
+    "KAFKA_SSL_KEYSTORE_FILENAME: other.p12",
+    "KAFKA_SSL_KEYSTORE_CREDENTIALS: password",
+    "KAFKA_SSL_KEY_CREDENTIALS: password",
+)
+GOOD = ("KAFKA_SSL_KEYSTORE_TYPE: PEM", "KAFKA_SSL_KEYSTORE_LOCATION: /etc/kafka/secrets/good.pem")
+
+
+def rules(deployment: Deployment) -> list[str]:
+    found = [one.rule for one in check_deployment(deployment)]
+    return [rule for rule in found if rule.startswith(("keystore", "sasl", "client-c", "host-n"))]
+
+
+def test_the_script_of_the_image_takes_files_from_its_folder() -> None:
+    deployment = deployment_of(broker(*BY_SCRIPT, listener="SSL"))
+    assert rules(deployment) == ["keystore-name-not-covered"]
+    assert "p12-password-7" not in repr(deployment)
+    # Under another name the script does nothing, and the broker has no key store.
+    assert rules(deployment_of(broker(*BY_SCRIPT))) == []
+
+
+def test_a_listener_has_settings_of_its_own() -> None:
+    own = "KAFKA_LISTENER_NAME_SSL_SSL_KEYSTORE_LOCATION: /etc/kafka/secrets/good.pem"
+    kind = "KAFKA_LISTENER_NAME_SSL_SSL_KEYSTORE_TYPE: PEM"
+    assert rules(deployment_of(broker(*BY_SCRIPT, own, kind, listener="SSL"))) == []
+
+
+CLIENT = """\
+  registry:
+    image: confluentinc/cp-schema-registry:7.9.2
+    environment:
+      SCHEMA_REGISTRY_HOST_NAME: registry
+      SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS: SSL://kafka:9093
+      SCHEMA_REGISTRY_KAFKASTORE_SECURITY_PROTOCOL: SSL
+      SCHEMA_REGISTRY_KAFKASTORE_SSL_TRUSTSTORE_TYPE: PEM
+      SCHEMA_REGISTRY_KAFKASTORE_SSL_TRUSTSTORE_LOCATION: /trust/{trust}
+    volumes: ["./secrets:/trust"]
+"""
+
+
+@pytest.mark.parametrize(("trust", "expected"), [("trusted.pem", []), ("stranger.pem", ["keystore-untrusted"])])
+def test_a_client_is_told_its_trust_store_by_variables(trust: str, expected: list[str]) -> None:
+    deployment = deployment_of(broker(*GOOD, more=CLIENT.format(trust=trust)))
+    assert rules(deployment) == expected
+    # The certificate is not changed by a client that looks at no names.
+    lenient = CLIENT.format(trust=trust).replace(
+        "    volumes",
+        '      SCHEMA_REGISTRY_KAFKASTORE_SSL_ENDPOINT_IDENTIFICATION_ALGORITHM: ""\n    volumes',
+    )
+    assert rules(deployment_of(broker(*GOOD, more=lenient))) == ["host-names-unchecked", *expected]
+
+
+JAAS = """\
+  secrets/jaas.conf: |
+    // A comment, and "a quote"
+    KafkaServer {
+      org.apache.kafka.common.security.plain.PlainLoginModule required
+      username="admin" password="admin-secret-1" /* another */
+      user_admin="admin-secret-1" user_app="app-secret-2;";
+    };
+"""
+LOGIN = (
+    "KAFKA_SASL_ENABLED_MECHANISMS: PLAIN",
+    "KAFKA_OPTS: -Djava.security.auth.login.config=/etc/kafka/secrets/jaas.conf",
+)
+APP = """\
+  app:
+    image: example/app:1
+    environment:
+      SPRING_KAFKA_BOOTSTRAP_SERVERS: kafka:9093
+      SPRING_KAFKA_PROPERTIES_SECURITY_PROTOCOL: SASL_PLAINTEXT
+      SPRING_KAFKA_PROPERTIES_SASL_MECHANISM: PLAIN
+      SPRING_KAFKA_PROPERTIES_SASL_JAAS_CONFIG: >-
+        org.apache.kafka.common.security.plain.PlainLoginModule required username="{user}" password="{password}";
+"""
+
+
+@pytest.mark.parametrize(
+    ("user", "password", "expected"),
+    [
+        ("app", "app-secret-2;", []),
+        ("app", "app-secret-2", ["sasl-user-unknown"]),
+        ("somebody", "app-secret-2;", ["sasl-user-unknown"]),
+    ],
+)
+def test_users_stand_in_the_jaas_file(user: str, password: str, expected: list[str]) -> None:
+    text = broker(*LOGIN, files=JAAS, more=APP.format(user=user, password=password))
+    deployment = deployment_of(text.replace("SECURE:SSL", "SECURE:SASL_PLAINTEXT"))
+    assert rules(deployment) == expected
+    assert not [one for one in check_deployment(deployment) if "secret-2" in repr(one)]
+
+
+def test_a_jaas_file_without_a_section_of_the_broker() -> None:
+    text = broker(*LOGIN, files=JAAS.replace("KafkaServer", "KafkaClient"))
+    assert rules(deployment_of(text.replace("SECURE:SSL", "SECURE:SASL_PLAINTEXT"))) == ["sasl-jaas-missing"]
+
+
+def project(folder: Path, text: str) -> Path:
+    for name, data in files_beside(text).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    (folder / "compose.yml").write_text(text, encoding="utf-8")
+    return folder / "compose.yml"
+
+
+def checked(file: Path, *, before: str = "") -> tuple[list[str], str]:
+    """The rules that speak, and all that is printed, as JSON and as text."""
+    program = f"{before}from netdiag.cli.main import run; run()"
+    printed = ""
+    for form in ("text", "json"):
+        words = [sys.executable, "-c", program, "check-listeners", str(file), "--format", form, "--exit-zero"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
+        printed += done.stdout
+    found = [one["rule"] for one in json.loads(done.stdout)["findings"]]
+    return [rule for rule in found if rule.startswith("keystore")], printed
+
+
+def test_no_secret_is_printed(tmp_path: Path) -> None:
+    found, printed = checked(project(tmp_path, broker(*BY_SCRIPT, listener="SSL")))
+    assert found == ["keystore-name-not-covered"]
+    assert "p12-password-7" not in printed
+    (tmp_path / "secrets" / "password").write_text("another-secret-8")
+    found, printed = checked(tmp_path / "compose.yml")
+    assert found == ["keystore-unusable"]
+    assert "another-secret-8" not in printed
+
+
+def test_without_the_library_one_note_says_what_is_missing(tmp_path: Path) -> None:
+    without = "import sys; sys.modules['cryptography'] = None; "
+    file = project(tmp_path, broker(*BY_SCRIPT, listener="SSL", more=CLIENT.format(trust="trusted.pem")))
+    found, printed = checked(file, before=without)
+    assert found == ["keystore-not-checked"]
+    assert "[live]" in printed
+    # PEM takes no library.
+    (tmp_path / "pem").mkdir()
+    text = broker(*GOOD, more=CLIENT.format(trust="stranger.pem")).replace("names: [kafka]", "names: [other]")
+    found, _ = checked(project(tmp_path / "pem", text), before=without)
+    assert sorted(found) == ["keystore-name-not-covered", "keystore-not-checked", "keystore-untrusted"]
+
+
+def test_a_link_out_of_the_project_and_a_huge_file_are_not_read(tmp_path: Path) -> None:
+    inside = tmp_path / "project"
+    inside.mkdir()
+    file = project(inside, broker(*BY_SCRIPT, listener="SSL"))
+    store = inside / "secrets" / "other.p12"
+    store.rename(tmp_path / "other.p12")
+    store.symlink_to(tmp_path / "other.p12")
+    assert checked(file)[0] == []
+    store.unlink()
+    with store.open("wb") as sparse:
+        os.truncate(sparse.fileno(), 1 << 40)
+    assert checked(file)[0] == []
+    store.unlink()
+    os.mkfifo(store)
+    assert checked(file)[0] == []
