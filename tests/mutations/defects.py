@@ -258,7 +258,7 @@ def _module(name: str, options: str) -> str:
     return f"org.apache.kafka.common.security.{name}LoginModule required {options};"
 
 
-def _plain(stack: Stack) -> None:
+def _logs_in_with_plain(stack: Stack) -> None:
     stack.put(B1, "sasl.enabled.mechanisms", "PLAIN")
     stack.put(B1, "sasl.mechanism.inter.broker.protocol", "PLAIN")
     stack.put(B1, "listener.name.internal.plain.sasl.jaas.config", _module("plain.Plain", 'user_app="secret"'))
@@ -395,7 +395,9 @@ REACH: tuple[Defect, ...] = (
     defect(
         "sasl-user-unknown",
         "plain",
-        _of_app(_plain, KAFKA_SASL_MECHANISM="PLAIN", KAFKA_SASL_JAAS_CONFIG=_module("plain.Plain", _AS_APP)),
+        _of_app(
+            _logs_in_with_plain, KAFKA_SASL_MECHANISM="PLAIN", KAFKA_SASL_JAAS_CONFIG=_module("plain.Plain", _AS_APP)
+        ),
         where=_has_tls,
     ),
     defect(
