@@ -20,6 +20,8 @@ RMI_PORT = "com.sun.management.jmxremote.rmi.port"
 HOSTNAME = "java.rmi.server.hostname"
 OPTIONS = "KAFKA_JMX_OPTS"
 _BIND = "com.sun.management.jmxremote.host"
+# On by default; Kafka's script and the images turn both off where KAFKA_JMX_OPTS is empty.
+_TLS, _PASSWORD = "com.sun.management.jmxremote.ssl", "com.sun.management.jmxremote.authenticate"
 _OPTION = regex(r"-D(?P<name>[\w.]+)=(?P<value>[^\s\"']*)")
 # In the order in which the JVM and the start scripts read them, before and behind what the scripts add.
 _BEFORE = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "KAFKA_HEAP_OPTS", "KAFKA_JVM_PERFORMANCE_OPTS", OPTIONS)
@@ -45,7 +47,8 @@ class JmxAgent:
     """What a JVM serves JMX with.
 
     `rmi_port` None is any free port, `hostname` None the first address of the container; `rmi_port_set` and
-    `hostname_set` are where somebody wrote them. `bound` is the address that both ports are bound to, "" for all.
+    `hostname_set` are where somebody wrote them. `bound` is the address that both ports are bound to, "" for all;
+    `uses_tls` and `asks_password` are about the RMI server.
     """
 
     port: int
@@ -55,6 +58,8 @@ class JmxAgent:
     hostname: str | None
     hostname_set: JmxSetting | None
     bound: str = ""
+    uses_tls: bool = False
+    asks_password: bool = False
 
 
 def jmx_agent(image: ImageReference, variables: Mapping[str, str]) -> JmxAgent | None:
@@ -79,7 +84,15 @@ def jmx_agent(image: ImageReference, variables: Mapping[str, str]) -> JmxAgent |
         hostname=hostname.value if hostname else None,
         hostname_set=hostname,
         bound=bound.value if bound else "",
+        uses_tls=_is_on(found.get(_TLS), image, variables),
+        asks_password=_is_on(found.get(_PASSWORD), image, variables),
     )
+
+
+def _is_on(setting: JmxSetting | None, image: ImageReference, variables: Mapping[str, str]) -> bool:
+    if setting is not None:
+        return setting.value.lower() == "true"
+    return image.family not in _BY_KAFKAS_SCRIPT or bool(variables.get(OPTIONS))
 
 
 def _port(setting: JmxSetting | None) -> int | None:

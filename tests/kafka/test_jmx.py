@@ -74,3 +74,20 @@ def test_the_later_option_counts_and_keeps_its_place() -> None:
 )
 def test_what_cannot_be_known_is_no_agent(options: str) -> None:
     assert agent(CP, KAFKA_JMX_OPTS=options) is None
+
+
+def secured(image: str, **variables: str) -> tuple[bool, bool]:
+    """Whether the RMI server speaks TLS, and whether it asks for a password."""
+    found = jmx_agent(parse_image(image), variables)
+    assert found is not None
+    return found.uses_tls, found.asks_password
+
+
+def test_tls_and_passwords_are_on_unless_somebody_turns_them_off() -> None:
+    off = "-Dcom.sun.management.jmxremote.ssl=false -Dcom.sun.management.jmxremote.authenticate=False"
+    assert secured(CP, KAFKA_JMX_OPTS=f"{PORT}9101") == (True, True)
+    assert secured(CP, KAFKA_JMX_OPTS=f"{PORT}9101 {off}") == (False, False)
+    assert secured("example/kafka:1", KAFKA_OPTS=f"{PORT}9101") == (True, True)
+    # The scripts turn them off where KAFKA_JMX_OPTS says nothing.
+    assert secured(CP, KAFKA_JMX_PORT="9101") == (False, False)
+    assert secured(CP, KAFKA_JMX_PORT="9101", KAFKA_OPTS="-Dcom.sun.management.jmxremote.ssl=true") == (True, False)

@@ -130,11 +130,23 @@ def _second_hop(deployment: Deployment, jmx: JmxBroker, vantage: Vantage) -> Con
         own = landed.broker is jmx.broker or landed.broker.name == jmx.broker.name
         if not own or landed.entry.endpoint.listener not in (_REGISTRY, _RMI):
             return _something_else(landed)
-        return Answered(node_id=None, cluster_id=None, because=f"the RMI server of {jmx.broker.name} answers")
+        return _who_enters(jmx)
     if isinstance(landed, Failed) and jmx.agent.rmi_port is None:
         text = landed.because.replace(f"port {jmx.rmi_port}", "the random RMI port")
         return replace(landed, because=text)
     return landed
+
+
+def _who_enters(jmx: JmxBroker) -> Answered | Unknown:
+    name = jmx.broker.name
+    if jmx.agent.uses_tls:
+        because = (
+            f"the RMI server of {name} speaks TLS, and netdiag does not know what it makes of a client's certificate"
+        )
+        return Unknown(because=because)
+    if jmx.agent.asks_password:
+        return Unknown(because=f"the RMI server of {name} asks for a password")
+    return Answered(node_id=None, cluster_id=None, because=f"the RMI server of {name} answers")
 
 
 def _landed(deployment: Deployment, vantage: Vantage, resolution: Resolution, port: int) -> Accepted | Failed | Unknown:
