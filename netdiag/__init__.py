@@ -15,12 +15,14 @@ if TYPE_CHECKING:
         Finding,
         Listener,
         NetdiagError,
+        RegistryReport,
         Rows,
         Severity,
         TopologyReport,
         check,
         check_live,
         read_captures,
+        read_registry,
         read_topology,
     )
 
@@ -33,6 +35,7 @@ __all__ = [
     "Finding",
     "Listener",
     "NetdiagError",
+    "RegistryReport",
     "Rows",
     "Severity",
     "TopologyReport",
@@ -40,6 +43,7 @@ __all__ = [
     "check",
     "check_live",
     "read_captures",
+    "read_registry",
     "read_topology",
 ]
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from netdiag.app.captures import CaptureQuery
     from netdiag.app.check import CheckResult
     from netdiag.app.configuration import CheckOptions
+    from netdiag.deployment.observation.registered import Registered
     from netdiag.render.report import Input, Matrix, Report
     from netdiag.topology.graph import Topology as TopologyGraph
     from netdiag.traffic.analysis import Analysis as CaptureAnalysis
@@ -36,12 +37,14 @@ __all__ = [
     "Finding",
     "Listener",
     "NetdiagError",
+    "RegistryReport",
     "Rows",
     "Severity",
     "TopologyReport",
     "check",
     "check_live",
     "read_captures",
+    "read_registry",
     "read_topology",
 ]
 
@@ -227,6 +230,44 @@ def read_topology(
     )
     found = topology_report(options, listener)
     return TopologyReport(found.topology, found.findings)
+
+
+def read_registry(
+    path: str | PathLike[str] | None = None,
+    *,
+    project_name: str | None = None,
+    containers: Sequence[str] = (),
+    host: str | None = None,
+    zookeeper: str | None = None,
+    zookeeper_digest: str | PathLike[str] | None = None,
+    client_properties: str | PathLike[str] | None = None,
+    timeout: float = 4.0,
+    environ: Mapping[str, str] | None = None,
+    listener: Listener = SILENT,
+) -> "RegistryReport":
+    """What brokers have registered with ZooKeeper or KRaft, as `netdiag registry` shows it; nothing is changed.
+
+    `path` is a compose file whose project runs, `containers` single containers; with neither, every cluster on the
+    engine is read. `zookeeper` is HOST:PORT[/PATH] and asked from here, without an engine; `zookeeper_digest` a file
+    with user:password. `timeout` is for one step, in seconds. MissingExtra without the extra `live`.
+    """
+    from netdiag.app.configuration import CheckOptions
+    from netdiag.app.registry import RegistryOptions
+    from netdiag.app.registry import read_registry as read
+    from netdiag.io.files.projects import ReadOptions
+
+    read_as = ReadOptions(environ=os.environ if environ is None else environ, project_name=project_name)
+    options = RegistryOptions(
+        check=CheckOptions(files=() if path is None else (os.fspath(path),), read=read_as),
+        containers=tuple(containers),
+        host=host,
+        zookeeper=zookeeper,
+        digest_file=None if zookeeper_digest is None else os.fspath(zookeeper_digest),
+        client_properties=None if client_properties is None else os.fspath(client_properties),
+        timeout=timeout,
+    )
+    found = read(options, listener)
+    return RegistryReport(found.clusters, found.findings)
 
 
 class CheckReport:
@@ -452,6 +493,32 @@ class TopologyReport:
 
     def _repr_html_(self) -> str:
         return self.to_svg()
+
+
+class RegistryReport:
+    """What brokers have registered, and what is wrong with it."""
+
+    def __init__(self, clusters: "tuple[Registered, ...]", findings: tuple[Finding, ...]) -> None:
+        self.clusters = clusters
+        self.findings = findings
+
+    def to_dict(self) -> dict[str, Any]:
+        """The clusters in the shape of `netdiag registry --json` (docs/output.md)."""
+        from netdiag.render.registry import registry_json
+
+        return _loaded(registry_json(self.clusters, self.findings))
+
+    def to_text(self) -> str:
+        """The text as the command prints it, without colours."""
+        from netdiag.render.registry import registry_text
+
+        return registry_text(self.clusters, self.findings, _SCREEN)
+
+    def _repr_html_(self) -> str:
+        from netdiag.render.html import lines_html
+        from netdiag.render.registry import registry_lines
+
+        return lines_html(registry_lines(self.clusters, self.findings, _SCREEN))
 
 
 def _check_options(

@@ -13,7 +13,7 @@ from netdiag.app.configuration import CheckOptions
 from netdiag.app.progress import SILENT, Listener
 from netdiag.app.storage import StorageQuery, read_storage
 from netdiag.deployment.model.deployment import Broker, Deployment
-from netdiag.deployment.model.vantage import VantageKind
+from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.model.verdict import Address
 from netdiag.deployment.observation.live_view import LiveVantage, LiveView, docker_host_vantage
 from netdiag.deployment.observation.registered import (
@@ -207,7 +207,8 @@ class _Reading:
             timeout=self._options.timeout,
             client=None if properties is None else read_client(properties),
         )
-        notes = [f"{label} cannot be entered: {why}" for label, why in answers.skipped.items()]
+        unseen = {each.vantage.label: each.because for each in self._seen.skipped if self._is_inside(each.vantage)}
+        notes = [f"{label} cannot be entered: {why}" for label, why in {**unseen, **answers.skipped}.items()]
         directories = self._directories(notes)
         registries = list(_registries(answers, self._mode))
         registries += self._metadata_log(directories, {one.cluster_id for one in registries})
@@ -223,6 +224,9 @@ class _Reading:
             notes=(*notes, *_unread(answers)),
             name=self._name(),
         )
+
+    def _is_inside(self, vantage: Vantage) -> bool:
+        return any(broker.name == vantage.member for broker in self._brokers)
 
     def _name(self) -> str:
         projects = {broker.member.project for broker in self._brokers}

@@ -1,7 +1,7 @@
 """What brokers have registered: as text and as JSON, version 1."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from netdiag import __version__
@@ -22,20 +22,22 @@ _HEADER = ("node", "member", "listener", "registered", "declared", "now", "Metad
 
 
 def registry_text(
-    clusters: Sequence[Registered],
-    findings: Sequence[Finding],
-    screen: Screen,
-    *,
-    sources: Mapping[str, bytes] | None = None,
-    full: bool = False,
+    clusters: Sequence[Registered], findings: Sequence[Finding], screen: Screen, *, full: bool = False
 ) -> str:
     """Each cluster with a line for each registered endpoint, then what is wrong."""
+    return paint(registry_lines(clusters, findings, screen, full=full), screen)
+
+
+def registry_lines(
+    clusters: Sequence[Registered], findings: Sequence[Finding], screen: Screen, *, full: bool = False
+) -> list[Line]:
+    """The same as lines; `full` shows each finding, also where several are alike."""
     blocks = [list(_cluster(one, screen)) for one in clusters]
-    lines = SourceLines(sources or {})
     blocks += [
-        finding_lines(group[0], lines, screen, likewise=group[1:]) for group in grouped(in_order(findings), full=full)
+        finding_lines(group[0], SourceLines({}), screen, likewise=group[1:])
+        for group in grouped(in_order(findings), full=full)
     ]
-    return paint([line for block in blocks for line in (*block, ())][:-1], screen)
+    return [line for block in blocks for line in (*block, ())][:-1]
 
 
 def registry_json(clusters: Sequence[Registered], findings: Sequence[Finding]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from netdiag import read_registry
 from netdiag.render.registry import registry_json, registry_text
 from netdiag.render.screen import Screen
 from netdiag.rules.observed import check_registered
@@ -186,6 +187,15 @@ def test_a_zookeeper_without_an_engine(tmp_path: Path) -> None:
     (cluster,) = document["clusters"]
     assert cluster["cluster_id"] == "D3u-YjCPSHefPgUPtJNIFg"
     assert [broker["node_id"] for broker in cluster["registries"][0]["brokers"]] == [1, 2, 3]
+
+
+def test_the_same_from_python() -> None:
+    with server(ZOOKEEPER) as port:
+        report = read_registry(zookeeper=f"127.0.0.1:{port}/kafka")
+    assert report.findings == ()
+    assert report.to_dict()["clusters"][0]["controller_id"] == 3
+    assert report.to_text().startswith(f"ZooKeeper at 127.0.0.1:{port}/kafka: cluster D3u-YjCPSHefPgUPtJNIFg, 3 reg")
+    assert "broker-1:29092" in report._repr_html_()
 
 
 def test_something_else_at_its_address(tmp_path: Path) -> None:
