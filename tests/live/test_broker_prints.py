@@ -1,22 +1,35 @@
-"""What a rule says the broker will print is what the real broker prints: every such Bad example is started."""
+"""What a rule says the broker will print is what the real broker prints: every such Bad example is started.
 
+`printed.json` names the examples that were started, each with a digest of its text and of its sentences. `make test`
+starts what has changed since, one example of each kind of image, and everything when the images change. `make bars
+BARS=broker-prints` starts all; with GOLDEN=write it records them.
+"""
+
+import json
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.deployment.stacks import files_beside
 from tests.figures import Report
+from tests.lab.cache import digest
+from tests.lab.image_set import image_key
 from tests.lab.lab import Lab
-from tests.live.examples import compose_of, is_alone_on_the_host
+from tests.live.examples import compose_of, images, is_alone_on_the_host
 from tests.live.print_cases import PrintCase, of_examples, of_mutants, predicting
 from tests.live.proofs import NOT_PRINTED
 from tests.live.side_by_side import SideBySide
 
-EXAMPLES, MUTANTS = of_examples(), of_mutants()
+EXAMPLES = of_examples()
+# By the kinds of images: the first example of each is always started.
+FIRST = {frozenset(images(case.text)): case.name for case in reversed(EXAMPLES) if case.name == case.rule}
+RECORD = Path(__file__).with_name("printed.json")
 _ENDS_WITHIN = 120.0
 
 
@@ -70,22 +83,57 @@ def test_what_cannot_be_run_here_is_known() -> None:
     assert len({case.rule for case in EXAMPLES}) >= 27
 
 
-def _params(cases: tuple[PrintCase, ...], *, long: bool) -> list[object]:
-    return [
-        pytest.param(
-            case,
-            id=case.name.replace(" ", "-"),
-            # What a rule predicts of the next major version, too, and what of mutants, is for make bars.
-            marks=pytest.mark.bar("broker-prints", long=long or case.name != case.rule),
-        )
-        for case in cases
-    ]
+@cache
+def recorded() -> Mapping[str, str]:
+    """The examples that brokers of these images were started with, by name."""
+    record: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
+    return record["examples"] if record["images"] == image_key() else {}
 
 
-@pytest.mark.parametrize("case", [*_params(EXAMPLES, long=False), *_params(MUTANTS, long=True)])
+def told(case: PrintCase) -> str:
+    """Changes whenever the file changes, or what a rule predicts of it."""
+    return digest(case.text, json.dumps(case.predicted))
+
+
+def is_recorded(case: PrintCase) -> bool:
+    """Whether a broker of these images has printed these sentences for this very file."""
+    return recorded().get(case.name) == told(case)
+
+
+def record(case: PrintCase) -> None:
+    """Keep that a broker printed it."""
+    now = {"images": image_key(), "examples": dict(sorted({**recorded(), case.name: told(case)}.items()))}
+    RECORD.write_text(json.dumps(now, indent=2) + "\n", encoding="utf-8")
+    recorded.cache_clear()
+
+
+def test_what_is_recorded_holds_for_the_very_text_and_sentences() -> None:
+    assert recorded().keys() <= {case.name for case in EXAMPLES}
+    case = next(filter(is_recorded, EXAMPLES), None)
+    if case is not None:
+        assert not is_recorded(replace(case, text=f"{case.text}\n"))
+        assert not is_recorded(replace(case, predicted=(("kafka", "another sentence"),)))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The mutants of correct stacks take seconds to make, and only the bar asks for them."""
+    if "case" in metafunc.fixturenames:
+        mutants = of_mutants() if metafunc.config.getoption("--bar") == "broker-prints" else ()
+        metafunc.parametrize("case", [*map(_param, EXAMPLES), *(_param(case) for case in mutants)])
+
+
+def _param(case: PrintCase) -> object:
+    # What a rule predicts of the next major version, too, and what of mutants, is for make bars.
+    is_short = case.name == case.rule and (case.name in FIRST.values() or not is_recorded(case))
+    marks = pytest.mark.bar("broker-prints", long=not is_short)
+    return pytest.param(case, id=case.name.replace(" ", "-"), marks=marks)
+
+
 def test_the_real_broker_prints_it(printed: Printed, case: PrintCase, figure: Report) -> None:
     found = printed(case)
     for service, sentence in case.predicted:
         assert found[service].is_ended, f"{service} still runs: {found[service].log[-2000:]}"
         assert sentence in found[service].log, found[service].log[-3000:]
     figure(f"{case.name}: sentences found in the log of a real broker", len(case.predicted))
+    if os.environ.get("GOLDEN") == "write" and case in EXAMPLES:
+        record(case)
