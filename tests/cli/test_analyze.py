@@ -129,19 +129,6 @@ def test_without_pyspark_one_line_says_what_to_install(path: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_session_of_its_own_says_nothing_but_the_answer(path: str, java: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "netdiag", "analyze", path, "--master", "local[2]", "--top", "1"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "JAVA_HOME": java, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert done.returncode in (0, 1), done.stderr
-    assert done.stderr == ""
-    assert "exchanges   12, 100.0 % decoded in full" in done.stdout
-
-
-@pytest.mark.slow
 def test_told_to_end_it_leaves_nothing(path: str, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
