@@ -164,6 +164,7 @@ def _run(path: Path) -> Iterator[tuple[str, str]]:
             yield from ((text, f"{name(path)}:{line}") for first in given.elts[:1] for text, line in _texts(first))
 
 
+@cache
 def _imported(tree: ast.Module) -> set[str]:
     """Everything that a module imports by name."""
     return {
