@@ -14,7 +14,7 @@ from netdiag.app.progress import SILENT, Listener
 from netdiag.app.storage import StorageQuery, read_storage
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import Address
+from netdiag.deployment.model.verdict import Address, Failed, Reason
 from netdiag.deployment.observation.live_view import LiveVantage, LiveView, docker_host_vantage
 from netdiag.deployment.observation.registered import (
     InFile,
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 # From so many places ZooKeeper is asked, if it does not answer at the first.
 _MOST_PLACES = 4
 _LONGEST_DIGEST = 4096
+# What a broker does to a client that it does not want; some listeners with TLS just close.
+_GUARDED = frozenset({Reason.TLS, Reason.SASL, Reason.CLOSED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +219,8 @@ class _Reading:
             self._brokers,
             registries,
             now=_said(answers.brokers),
-            silent=_silent(answers.brokers),
+            silent=_untold(answers.brokers, guarded=False),
+            guarded=_untold(answers.brokers, guarded=True),
             stopped=stopped,
             stored={name: one.meta for name, one in directories.items() if one.meta is not None},
             in_files=self._in_files,
@@ -335,11 +338,17 @@ def _said(answers: "Iterable[BrokerAnswer]") -> dict[str, SaidNow]:
     return found
 
 
-def _silent(answers: "Iterable[BrokerAnswer]") -> dict[str, str]:
-    """Why no listener of a broker answers, at the first of them."""
-    found: dict[str, str] = {}
-    answering = {one.member for one in answers if one.answered is not None}
+def _untold(answers: "Iterable[BrokerAnswer]", *, guarded: bool) -> dict[str, str]:
+    """Why no listener of a broker tells anything: because of those who ask, with `guarded`, or else because of it."""
+    reasons: dict[str, list[tuple[bool, str]]] = {}
     for one in answers:
-        if one.member not in answering:
-            found.setdefault(one.member, one.contact.because)
+        is_there = one.answered is not None or (isinstance(one.contact, Failed) and one.contact.reason in _GUARDED)
+        reasons.setdefault(one.member, []).append((is_there, "" if one.answered else one.contact.because))
+    found: dict[str, str] = {}
+    for member, told in reasons.items():
+        if not all(because for _, because in told):
+            continue
+        is_there = any(there for there, _ in told)
+        if is_there == guarded:
+            found[member] = next(because for there, because in told if there == is_there)
     return found

@@ -145,6 +145,8 @@ def _nodes(one: Registered) -> Iterator[str]:
             yield f"{who}, {node.stopped}"
         elif node.silent:
             yield f"{who}, does not answer: {node.silent}"
+        elif node.guarded:
+            yield f"{who}, tells nothing without --client-properties that fit: {node.guarded}"
         elif node.is_broker and node.node_id not in known and registry is not None:
             yield f"{who}, is not registered"
 
@@ -211,6 +213,7 @@ def _node_value(node: SeenNode) -> dict[str, Any]:
         "stored_cluster_id": node.stored and node.stored.cluster_id,
         "stopped": node.stopped or None,
         "silent": node.silent or None,
+        "guarded": node.guarded or None,
     }
 
 

@@ -150,6 +150,15 @@ def test_a_dead_broker_that_was_controller_is_told_once() -> None:
     assert findings == ["live-duplicate-registration"]
 
 
+def test_brokers_that_want_a_login_are_there() -> None:
+    lines, findings, _ = shown(
+        "zookeeper: {controller: 1, brokers: {1: {at: ['PLAINTEXT://new:9092']}}}\n"
+        "nodes: {kafka-1: {guarded: it requires SASL}, kafka-2: {guarded: it requires SASL}}"
+    )
+    assert findings == ["live-registered-endpoint"]
+    assert "  kafka-1: node 1, tells nothing without --client-properties that fit: it requires SASL" in lines
+
+
 def test_nothing_is_known_of_a_registry_nobody_could_read() -> None:
     lines, findings, cluster = shown("nodes: {}")
     assert lines == ["recorded: no registry could be read"]

@@ -155,6 +155,7 @@ def _registered(seen: Mapping[str, Any], deployment: Deployment) -> Registered:
             if "now" in one
         },
         silent={member: one["silent"] for member, one in nodes.items() if "silent" in one},
+        guarded={member: one["guarded"] for member, one in nodes.items() if "guarded" in one},
         stopped={member: one["stopped"] for member, one in nodes.items() if "stopped" in one},
         stored={
             member: MetaProperties(version=0, cluster_id=one["stored"]["cluster"], node_id=one["stored"]["node"])

@@ -37,7 +37,8 @@ class SeenNode:
     """A member of the cluster: a broker, a controller, or both.
 
     `declared` are the advertised endpoints of its container's configuration. `stopped` says why it does not run, ""
-    where it does; `silent` why a broker that runs does not answer. `stored` is the identity in its data directory.
+    where it does; `silent` why it runs and does not answer; `guarded` why it answers and tells nothing, because
+    it asks for TLS or a login. `stored` is the identity in its data directory.
     """
 
     member: str
@@ -51,6 +52,7 @@ class SeenNode:
     declared_cluster_id: str | None = None
     stopped: str = ""
     silent: str = ""
+    guarded: str = ""
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
@@ -61,7 +63,7 @@ class SeenNode:
     @property
     def is_up(self) -> bool:
         """Whether it answers, or as a controller at least runs."""
-        return self.now is not None if self.is_broker else not self.stopped
+        return self.now is not None or bool(self.guarded) if self.is_broker else not self.stopped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +134,7 @@ def join_registered(
     *,
     now: Mapping[str, SaidNow],
     silent: Mapping[str, str],
+    guarded: Mapping[str, str],
     stopped: Mapping[str, str],
     stored: Mapping[str, MetaProperties],
     in_files: Mapping[str, InFile],
@@ -145,6 +148,7 @@ def join_registered(
             broker,
             now=now.get(broker.name),
             silent=silent.get(broker.name, ""),
+            guarded=guarded.get(broker.name, ""),
             stopped=stopped.get(broker.name, ""),
             stored=stored.get(broker.name),
             in_file=in_files.get(broker.name),
@@ -178,6 +182,7 @@ def _node(
     *,
     now: SaidNow | None,
     silent: str,
+    guarded: str,
     stopped: str,
     stored: MetaProperties | None,
     in_file: InFile | None,
@@ -199,6 +204,7 @@ def _node(
         declared_cluster_id=config.cluster_id,
         stopped=stopped,
         silent=silent,
+        guarded=guarded,
     )
 
 
