@@ -198,6 +198,7 @@ class Check:
                 facts=settings.facts,
                 read=read,
                 stores=store_tools,
+                folder=reader.folder,
                 platform=self.options.engine.over(Platform(kind=kind)),
             )
 

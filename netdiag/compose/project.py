@@ -207,6 +207,7 @@ class Service:
     labels: Mapping[str, Text] = field(default_factory=dict)
     dns: tuple[Text, ...] = ()
     dns_search: tuple[Text, ...] = ()
+    user: Text | None = None
 
     def active(self, profiles: tuple[str, ...]) -> bool:
         """Whether `docker compose up` with these active profiles starts the service; `*` is all of them."""

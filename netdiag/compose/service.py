@@ -106,6 +106,7 @@ def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, re
         labels=_labels(reading, value),
         dns=reading.unique_texts(value, "dns"),
         dns_search=reading.unique_texts(value, "dns_search"),
+        user=reading.text(value, "user"),
     )
 
 

@@ -58,7 +58,8 @@ TARGETS = (
     _tests(
         "stale-volumes",
         "ten stacks whose brokers get volumes of an earlier life: what netdiag says before `up` is what each broker "
-        "prints, and explains it afterwards; a broker whose ZooKeeper lost its data ends, as the rule says",
+        "prints, and explains it afterwards; brokers whose ZooKeeper lost its data, or that may not write to a folder, "
+        "end, as their rules say",
     ),
     _tests(
         "client-fails",

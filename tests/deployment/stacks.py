@@ -8,7 +8,7 @@ from ruamel.yaml import YAML
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.compose.project import Project
-from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.deployment import Deployment, Folder
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.io.files.projects import store_tools
 from tests.deployment.stores import made_stores
@@ -16,8 +16,20 @@ from tests.deployment.stores import made_stores
 
 def deployment_of(text: str, *, path: str = "compose.yml", host_addresses: tuple[str, ...] = ()) -> Deployment:
     """The deployment of one compose file, with no .env and an empty environment; `x-files` are those beside it."""
+    beside = files_beside(text)
+
+    def folder(name: str) -> Folder | None:
+        """A folder that files are in is anybody's; others are not there."""
+        if name.startswith("/"):
+            return None
+        return Folder(exists=any(file.startswith(f"{name}/") for file in beside), mode=0o777)
+
     return from_compose(
-        project_of(text, path=path), host_addresses=host_addresses, read=files_beside(text).get, stores=store_tools
+        project_of(text, path=path),
+        host_addresses=host_addresses,
+        read=beside.get,
+        stores=store_tools,
+        folder=folder,
     )
 
 

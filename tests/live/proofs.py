@@ -30,6 +30,7 @@ NOT_PROVEN = {
     "broker-assumed": "a note about what netdiag does not know",
     "connect-group-shared": "tests/live/test_connect.py asks real workers",
     "connect-topics-shared": "tests/live/test_connect.py asks real workers",
+    "data-directory-not-writable": "takes a folder of another owner, which tests/live/test_stale_volumes.py makes",
     "duplicate-advertised-endpoint": "the second broker exits, unless both register at the same moment; both happen",
     "image-env-duplicate": "nothing fails: one of the values counts, which the tests compare with Compose",
     "image-env-unknown": "nothing fails: the broker ignores the property",

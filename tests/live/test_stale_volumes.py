@@ -1,9 +1,10 @@
-"""A volume of an earlier life: what is predicted of it before `up` is what the real broker prints.
+"""Data directories before `up`: what is predicted of a volume or folder is what the real broker does, and prints.
 
 Each stack lives twice. It comes up and goes without its volumes; then its file changes, netdiag reads the file and the
 volumes, and the stack comes up again.
 """
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,10 +17,11 @@ from netdiag.app.check import check
 from netdiag.app.configuration import CheckOptions, LiveOptions
 from netdiag.app.live_check import check_live
 from netdiag.io.files.projects import ReadOptions
-from netdiag.rules.declared import stale_data_directory, zookeeper_data_not_kept
+from netdiag.rules.declared import data_directory_not_writable, stale_data_directory, zookeeper_data_not_kept
 from tests.figures import Report
 from tests.lab.image_set import APACHE_3, APACHE_4, CP_KAFKA, CP_ZOOKEEPER
 from tests.lab.lab import Lab
+from tests.lab.stack import Stack
 from tests.live.side_by_side import SideBySide
 
 _ENDS_WITHIN = 120.0
@@ -189,6 +191,41 @@ def test_the_broker_prints_what_its_volume_foretells(
     figure(f"{case.name}: sentences found in the log of a real broker", len(case.ending))
 
 
+def ended(stack: Stack, service: str) -> bool:
+    """Whether a service ends before it is late."""
+    deadline = time.monotonic() + _ENDS_WITHIN
+    while stack.state(service).is_running and time.monotonic() < deadline:
+        time.sleep(0.3)
+    return not stack.state(service).is_running
+
+
+@pytest.mark.bar("stale-volumes", long=True)
+@pytest.mark.parametrize(
+    ("image", "says"),
+    [(CP_KAFKA, f"dub path {DATA} writable] FAILED !"), (APACHE_3, "AccessDenied"), (APACHE_4, "AccessDenied")],
+    ids=["cp", "apache-3.9", "apache-4"],
+)
+def test_a_broker_that_may_not_write_ends(lab: Lab, tmp_path: Path, image: str, says: str, figure: Report) -> None:
+    file = tmp_path / "compose.yml"
+    file.write_text(file_of(kraft(image, mount=f"./folder:{DATA}")))
+    options = CheckOptions(files=(str(file),), isolated=True)
+    with lab.up(file, wait="none") as stack:
+        assert ended(stack, "kafka")
+        assert says in stack.logs("kafka"), stack.logs("kafka")[-2000:]
+        folder = tmp_path / "folder"
+        assert folder.stat().st_uid == 0
+        rules = [one.rule for one in check(options).report.findings]
+        folder.rmdir()
+        assert data_directory_not_writable.ID in rules
+        assert data_directory_not_writable.ID in [one.rule for one in check(options).report.findings]
+        folder.mkdir()
+        os.chown(folder, 1000, 1000)
+        assert data_directory_not_writable.ID not in [one.rule for one in check(options).report.findings]
+        stack.run_compose("up", "--detach", "--pull", "never", "--force-recreate")
+        stack.wait_ready()
+    figure(f"brokers of {image} that end because they may not write", 1)
+
+
 @pytest.mark.bar("stale-volumes", long=True)
 def test_a_broker_whose_zookeeper_lost_its_data_ends(lab: Lab, tmp_path: Path, figure: Report) -> None:
     file = tmp_path / "compose.yml"
@@ -198,10 +235,7 @@ def test_a_broker_whose_zookeeper_lost_its_data_ends(lab: Lab, tmp_path: Path, f
     with lab.up(file) as stack:
         stack.run_compose("down")
         stack.run_compose("up", "--detach", "--pull", "never")
-        deadline = time.monotonic() + _ENDS_WITHIN
-        while stack.state("kafka").is_running and time.monotonic() < deadline:
-            time.sleep(0.3)
-        assert not stack.state("kafka").is_running
+        assert ended(stack, "kafka")
         assert f"Invalid cluster.id in: {DATA}/meta.properties" in stack.logs("kafka")
         figure("brokers that end because ZooKeeper lost the cluster ID", 1)
 

@@ -185,11 +185,18 @@ def _data(stack: Stack) -> str:
     return "/bitnami/kafka/data" if stack.family == "bitnami" else "/var/lib/kafka/data"
 
 
+def _folder_of_root(stack: Stack) -> Iterable[Place]:
+    _keep_zookeeper(stack)
+    stack.services[B1].keys["volumes"] = f"[./data:{_data(stack)}]"
+    return [(B1, "volumes")]
+
+
 _ZOOKEEPER_DATA = {"confluent": "/var/lib/zookeeper/data", "bitnami": "/bitnami/zookeeper"}
 
 
 def _one_volume(stack: Stack) -> Iterable[Place]:
     _keep_zookeeper(stack)
+    stack.files["data/.keep"] = ""
     for name in ("kafka-1", "kafka-2"):
         stack.services[name].keys["volumes"] = f"[./data:{_data(stack)}]"
     return [("kafka-2", "volumes")]
@@ -202,6 +209,7 @@ def _keep_zookeeper(stack: Stack) -> None:
 
 def _data_kept(stack: Stack) -> Iterable[Place]:
     stack.services[B1].keys["volumes"] = f"[./data:{_data(stack)}]"
+    stack.files["data/.keep"] = ""
     return [(B1, "volumes")]
 
 
@@ -406,6 +414,7 @@ REACH: tuple[Defect, ...] = (
         _of_app(KAFKA_SASL_JAAS_CONFIG=_module("scram.Scram", _AS_APP)),
         where=_has_tls,
     ),
+    defect("data-directory-not-writable", "not-there", _folder_of_root, where=_has_default_directory),
     defect("replicas-share-endpoint", "scale", _replicas),
     defect(
         "network-mode-none-or-shared",

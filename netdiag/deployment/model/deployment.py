@@ -4,7 +4,7 @@ A member is a declared service or a running container; from here on the two cann
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from enum import Enum
@@ -18,6 +18,7 @@ from netdiag.findings import Edit, Location
 from netdiag.kafka.broker_config import BrokerConfig, Mode
 from netdiag.kafka.client_properties import ClientProperties, Store
 from netdiag.kafka.images.families import Sign
+from netdiag.kafka.images.reference import ContainerUser
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry
 from netdiag.kafka.rest_services import RestConfig
@@ -251,12 +252,39 @@ class MemberEditor(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """A folder that a container mounts, as stat(2) describes it; `exists` is False where the engine will create it."""
+
+    exists: bool
+    uid: int = 0
+    gid: int = 0
+    mode: int = 0o755
+
+    def is_writable_by(self, user: ContainerUser) -> bool:
+        """Whether the user may create files in it."""
+        if user.uid == 0:
+            return True
+        if not self.exists:
+            return False
+        bit = 0o200 if user.uid == self.uid else 0o020 if user.gid == self.gid else 0o002
+        return bool(self.mode & bit)
+
+
+FindFolder = Callable[[str], Folder | None]
+"""The folder of a path as the project's files give it; None where it is not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Storage:
-    """Something from outside at a path of a container; `source` is the same for all that mount the same thing."""
+    """Something from outside at a path of a container; `source` is the same for all that mount the same thing.
+
+    `folder` is the mounted folder where it belongs to the project and could be looked at.
+    """
 
     target: str
     source: str
     where: Location
+    folder: Folder | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -348,7 +376,8 @@ class Member:
     `storage` those of them whose source is known by a name; `editor` is None for what nobody can edit.
     `exit_code` is that of a container that has ended, None for others.
     `sockets` are the TCP sockets that listen in its namespace where they have been looked at, as (address, port).
-    `project` is the compose project that it belongs to, where it belongs to one.
+    `project` is the compose project that it belongs to, where it belongs to one; `user` is the one that the files give
+    in the place of the image's.
     """
 
     name: str
@@ -372,6 +401,7 @@ class Member:
     exit_code: int | None = None
     sockets: tuple[tuple[str, int], ...] | None = None
     editor: MemberEditor | None = field(default=None, repr=False, compare=False)
+    user: str = ""
 
     @property
     def all_names(self) -> frozenset[str]:

@@ -15,6 +15,7 @@ from netdiag.deployment.model.deployment import (
     Attachment,
     Broker,
     Deployment,
+    FindFolder,
     HostKind,
     Member,
     Network,
@@ -70,6 +71,10 @@ _RESERVED_IDS = 1000
 _GO_FALSE = frozenset({"false", "f", "0"})
 
 
+def no_folders(path: str) -> None:
+    """A `FindFolder` that looks nowhere."""
+
+
 def from_compose(
     project: Project,
     *,
@@ -78,6 +83,7 @@ def from_compose(
     read: ReadFile = no_files,
     stores: LoadTools | None = None,
     platform: Platform | None = None,
+    folder: FindFolder = no_folders,
 ) -> Deployment:
     """The deployment that `docker compose up` would make of the project.
 
@@ -85,6 +91,7 @@ def from_compose(
     `read` gives the bytes of a file that a broker mounts: of one inside the project's folder by its path, and, if it
     can, of one in a volume by `volume:NAME/PATH`, with the engine's name. `platform` is the engine that the project is
     meant for, where that is known. `stores` loads what opens key stores and trust stores.
+    `folder` looks at a folder that is mounted.
     """
     facts = facts or Facts()
     read = _with_volume_names(read, project)
@@ -92,8 +99,8 @@ def from_compose(
     origins = {name: _origin(service, read) for name, service in project.services.items()}
     project = replace(project, services={name: origin.service for name, origin in origins.items()})
     changed = {name for name, origin in origins.items() if origin.is_changed}
-    members = {name: _member(project, service) for name, service in project.services.items()}
-    sleeping = {name: _member(project, service) for name, service in project.disabled.items()}
+    members = {name: _member(project, service, folder) for name, service in project.services.items()}
+    sleeping = {name: _member(project, service, folder) for name, service in project.disabled.items()}
     brokers = _with_generated_ids(
         with_clusters(
             [
@@ -196,7 +203,7 @@ def _sign(service: Service, read: ReadFile) -> Sign | None:
     return sign if _RUNS_ITS_ARGUMENTS in text else None
 
 
-def _member(project: Project, service: Service) -> Member:
+def _member(project: Project, service: Service, folder: FindFolder) -> Member:
     mode, shares_with = _mode(service)
     hostname = service.hostname.value if service.hostname else ""
     return Member(
@@ -211,7 +218,7 @@ def _member(project: Project, service: Service) -> Member:
         extra_hosts={extra.name: extra.address for extra in service.extra_hosts},
         links=_links(service),
         mounts=tuple(volume.target for volume in service.volumes),
-        storage=tuple(found for volume in service.volumes if (found := _storage(volume))),
+        storage=tuple(found for volume in service.volumes if (found := _storage(volume, folder))),
         replicas=service.scale,
         variables={name: v.value.value for name, v in service.environment.items() if v.value is not None},
         published=tuple(
@@ -227,6 +234,7 @@ def _member(project: Project, service: Service) -> Member:
         container=service.container_name.value if service.container_name else None,
         project=project.name,
         editor=ComposeServiceEditor(project, service),
+        user=service.user.value if service.user else "",
     )
 
 
@@ -292,12 +300,17 @@ def _links(service: Service) -> dict[str, str | None]:
     return {**dict.fromkeys(outside), **{link.alias: link.service for link in service.links}}
 
 
-def _storage(volume: Volume) -> Storage | None:
+def _storage(volume: Volume, folder: FindFolder) -> Storage | None:
     if volume.source is None or volume.type not in ("volume", "bind"):
         return None
     path = posixpath.normpath(volume.host_path) if volume.host_path else volume.source.value
     source = f"{volume.type} {path}"
-    return Storage(target=volume.target, source=f"{source} {volume.subpath}".rstrip(), where=volume.span)
+    return Storage(
+        target=volume.target,
+        source=f"{source} {volume.subpath}".rstrip(),
+        where=volume.span,
+        folder=folder(path) if volume.type == "bind" else None,
+    )
 
 
 def _broker(service: Service, member: Member, read: ReadFile, stores: Stores) -> Broker:

@@ -6,6 +6,7 @@ hands files over; the one that compose would take in its folder brings its overr
 """
 
 import os
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -14,6 +15,7 @@ from netdiag.compose.dotenv import load_dotenv
 from netdiag.compose.load import ALL_PROFILES, load, normalized_name
 from netdiag.compose.positions import Source, Text
 from netdiag.compose.project import Project
+from netdiag.deployment.model.deployment import Folder
 from netdiag.deployment.sources.compose import runs_kafka
 from netdiag.deployment.sources.images import with_images
 from netdiag.deployment.sources.secured import StoreTools
@@ -230,6 +232,21 @@ class ProjectReader:
         """The bytes of a file below the project's folder, whatever links say; None when there is none."""
         data = read_inside(self.files.folder, path, limit=LARGEST_MOUNTED)
         return None if data is None else self._keep(path, data)
+
+    def folder(self, path: str) -> Folder | None:
+        """A folder below the project's own, as it is or as the engine creates it; None elsewhere and for a file."""
+        root, real = os.path.realpath(self.files.folder or os.curdir), os.path.realpath(path)
+        if os.name != "posix" or not _is_below(real, root) or self.files.files[0] == STDIN:
+            return None
+        try:
+            found = os.stat(real)
+        except FileNotFoundError:
+            return Folder(exists=False)
+        except OSError:
+            return None
+        if not stat.S_ISDIR(found.st_mode):
+            return None
+        return Folder(exists=True, uid=found.st_uid, gid=found.st_gid, mode=found.st_mode)
 
     def sources(self) -> dict[str, bytes]:
         """The files whose lines may be shown: those named by the user, and those below the folders one stands in.

@@ -3,7 +3,7 @@
 Source: `docker/resources/common-scripts/{configure,configureDefaults}` and `KafkaDockerWrapper` of Apache Kafka.
 """
 
-from netdiag.kafka.images.reference import Environment, Family, ImageFamily
+from netdiag.kafka.images.reference import ContainerUser, Environment, Family, ImageFamily
 from netdiag.kafka.images.settings import (
     KRAFT_PROPERTIES,
     ImageSettings,
@@ -56,4 +56,5 @@ FAMILY = Family(
     start_scripts=("/etc/kafka/docker/run",),
     default_cluster_id=lambda environment, image: DEFAULT_CLUSTER_ID,
     config_file=lambda environment: "/mnt/shared/config/server.properties",
+    user=lambda image: ContainerUser(uid=1000, gid=1000),
 )

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from enum import Enum
 
 from netdiag.kafka.images.reference import (
+    ContainerUser,
     Environment,
     Family,
     ImageFamily,
@@ -327,4 +328,6 @@ FAMILY = Family(
     config_file=lambda environment: (
         f"{environment.get('KAFKA_MOUNTED_CONF_DIR', '/bitnami/kafka/config')}/server.properties"
     ),
+    # The group is root's, so that platforms may choose any user.
+    user=lambda image: ContainerUser(uid=1001, gid=0),
 )

@@ -5,7 +5,15 @@ confluent-local is the same with defaults.
 Source: `configure` of the images' start scripts, Confluent Platform 7.2 to 8.0.
 """
 
-from netdiag.kafka.images.reference import Environment, Family, ImageFamily, KafkaVersion, version_of
+from netdiag.kafka.images.reference import (
+    ContainerUser,
+    Environment,
+    Family,
+    ImageFamily,
+    ImageReference,
+    KafkaVersion,
+    version_of,
+)
 from netdiag.kafka.images.settings import (
     ImageSettings,
     Refusal,
@@ -105,6 +113,12 @@ def _version(repository: str, tag: str) -> KafkaVersion | None:
     return KafkaVersion(*offset.get(own.major, (own.major - 4, own.minor)), own.patch if own.major >= 7 else None)
 
 
+def _user(image: ImageReference) -> ContainerUser | None:
+    """Root up to Confluent Platform 5, `appuser` since 6."""
+    release = version_of(image.tag or "")
+    return ContainerUser(uid=1000, gid=1000) if image.is_newest or (release and release.major >= 6) else None
+
+
 FAMILY = Family(
     id=ImageFamily.CONFLUENT,
     repositories=("confluentinc/cp-kafka", "confluentinc/cp-server", "confluentinc/cp-enterprise-kafka"),
@@ -113,6 +127,7 @@ FAMILY = Family(
     start_scripts=("/etc/confluent/docker/run",),
     frozen=("confluentinc/cp-enterprise-kafka",),
     data_directory="/var/lib/kafka/data",
+    user=_user,
 )
 LOCAL = Family(
     id=ImageFamily.CONFLUENT_LOCAL,

@@ -65,6 +65,14 @@ def _version_of_tag(repository: str, tag: str) -> KafkaVersion | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerUser:
+    """The user and group that a container's process runs as."""
+
+    uid: int
+    gid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     """What is known of the images of a family.
 
@@ -72,7 +80,7 @@ class Family:
     release of a repository without its registry and a tag, which is empty where there is none. `start_scripts`:
     patterns of which a replaced command must hold one for the container still to run a broker. `runs_broker` says
     whether the image runs one with this environment and this command, empty where it is the image's own. `frozen`:
-    repositories that get no releases any more.
+    repositories that get no releases any more. `user` is whom the image runs the broker as, None where nobody knows.
     """
 
     id: ImageFamily
@@ -85,6 +93,7 @@ class Family:
     cluster_id_variables: tuple[str, ...] = ("CLUSTER_ID",)
     default_cluster_id: Callable[[Environment, ImageReference], str | None] = lambda environment, image: None
     data_directory: str = ""
+    user: Callable[[ImageReference], ContainerUser | None] = lambda image: None
     config_file: Callable[[Environment], str | None] = lambda environment: None
 
 
