@@ -191,13 +191,13 @@ def covers(certificate: Certificate, host: str) -> bool:
         address = ipaddress.ip_address(host.strip("[]").partition("%")[0])
     except ValueError:
         names = certificate.names or ((certificate.common_name,) if certificate.common_name else ())
-        return any(_matches(pattern, host) for pattern in names)
+        return is_domain_name(host) and any(_matches(pattern, host) for pattern in names)
     return any(_same_address(given, address) for given in certificate.addresses)
 
 
 def java_says(certificate: Certificate, host: str) -> str:
     """What a Java client prints where the certificate does not cover the host (`HostnameChecker`)."""
-    if not _is_address(host):
+    if not is_address(host):
         if not is_domain_name(host):
             return f"Illegal given domain name: {host}"
         if certificate.names:
@@ -213,7 +213,8 @@ def is_domain_name(host: str) -> bool:
     return all(_LABEL.fullmatch(label) for label in host.rstrip(".").split("."))
 
 
-def _is_address(host: str) -> bool:
+def is_address(host: str) -> bool:
+    """Whether a host is an address and no name."""
     try:
         ipaddress.ip_address(host.strip("[]"))
     except ValueError:
@@ -223,7 +224,7 @@ def _is_address(host: str) -> bool:
 
 def names_of(certificate: Certificate) -> str:
     """The names that count, for people."""
-    names = [f"{name} (as a DNS name)" if _is_address(name) else name for name in certificate.names]
+    names = [f"{name} (as a DNS name)" if is_address(name) else name for name in certificate.names]
     given = [*names, *certificate.addresses] or [certificate.common_name or "nobody"]
     return ", ".join(given[:_MOST_NAMES]) + (f" and {len(given) - _MOST_NAMES} more" if given[_MOST_NAMES:] else "")
 
@@ -258,11 +259,17 @@ def _label(pattern: str, label: str) -> bool:
     return len(label) - len(end) >= at and label.endswith(end)
 
 
+def _mismatch(own: Certificate, host: str) -> str:
+    if is_address(host) or is_domain_name(host):
+        return f"is not among its names: {names_of(own)}"
+    return "is no domain name to Java, whose names have letters, digits and hyphens only"
+
+
 def _names(own: Certificate, hosts: Iterable[str], checks_names: bool) -> list[Fault]:
     return [
         Fault(
             fault=CertificateFault.NAME,
-            detail=f'"{host}" is not among its names: {names_of(own)}',
+            detail=f'"{host}" {_mismatch(own, host)}',
             refused=checks_names,
         )
         for host in dict.fromkeys(hosts)

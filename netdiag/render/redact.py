@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 from netdiag.patterns import regex
 
+# Where a store lies and of what type it is, is no secret.
 _WORDS = (
-    "PASSWORD|PASSWD|PASSPHRASE|SECRET|JAAS|TOKEN|KEYSTORE|TRUSTSTORE|CREDENTIAL|PRIVATE.?KEY|API.?KEY"
-    "|ACCESS.?KEY|SASL.USERS|CLIENT.USERS"
+    r"PASSWORD|PASSWD|PASSPHRASE|SECRET|JAAS|TOKEN|(?:KEY|TRUST)STORE(?![._](?:LOCATION|FILENAME|TYPE)\b)|CREDENTIAL"
+    "|PRIVATE.?KEY|API.?KEY|ACCESS.?KEY|SASL.USERS|CLIENT.USERS"
 )
 _WORD = regex(rf"{_WORDS}|://", re.IGNORECASE)
 _NAME = rf"[\w.\-]*(?:{_WORDS})[\w.\-]*"

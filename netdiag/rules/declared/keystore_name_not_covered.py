@@ -2,7 +2,8 @@
 
 Why: Clients compare the host that they connect to with the names in the certificate, and close the connection if none
 matches. After the bootstrap address, that host is the advertised one. netdiag reads the key store that the broker
-mounts, so the names are known before it starts.
+mounts, so the names are known before it starts. Java takes no host with an underscore for a name, whatever the
+certificate says.
 
 Bad:
     services:
@@ -44,7 +45,8 @@ Good:
     x-certificates:
       secrets/kafka.pem: {names: [kafka, localhost]}
 
-Seen: SSLHandshakeException: No subject alternative DNS name matching localhost found.; No name matching localhost found
+Seen: SSLHandshakeException: No subject alternative DNS name matching localhost found.; No name matching localhost found;
+    Illegal given domain name: kafka_1
 
 Sources: sun.security.util.HostnameChecker of JDK 11 to 21; ssl.endpoint.identification.algorithm of Kafka's clients.
 """
@@ -63,10 +65,12 @@ from netdiag.deployment.secured import (
 )
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import is_wildcard
-from netdiag.kafka.security import Certificate, covers, java_says, names_of
+from netdiag.kafka.security import Certificate, covers, is_address, is_domain_name, java_says, names_of
 
 ID = "keystore-name-not-covered"
 SEVERITY = Severity.ERROR
+
+_NO_NAME = "which is no domain name to Java"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
@@ -98,16 +102,19 @@ def _of_advertised(deployment: Deployment, met: AdvertisedIdentity, clients: lis
     coming = [one.checks_names for one in clients if one.broker is broker and one.identity is met.identity]
     if is_between_brokers(deployment, broker, listener):
         coming.append(met.identity.checks_names)
+    # Of clients that are known, none may look at names; to others than Java, a name with "_" is one.
+    is_sure = any(coming) if coming or not _is_name(host) else True
+    because = f"but its certificate covers only {names_of(_shown(met))}" if _is_name(host) else _NO_NAME
     return Finding(
         rule=ID,
-        # Of clients that are known, none may look at names.
-        severity=SEVERITY if not coming or any(coming) else Severity.WARNING,
-        message=f'{listener} of {broker.name} sends clients to "{host}", but its certificate covers only '
-        f"{names_of(_shown(met))}",
+        severity=SEVERITY if is_sure else Severity.WARNING,
+        message=f'{listener} of {broker.name} sends clients to "{host}", {because}',
         location=broker.place("advertised.listeners", met.entry.host_start, met.entry.host_end),
         related=_named_by(met),
         why=_why(_shown(met), host),
-        hint=f'issue the certificate with "{host}" as a subject alternative name, or advertise a name that it covers',
+        hint=f'issue the certificate with "{host}" as a subject alternative name, or advertise a name that it covers'
+        if _is_name(host)
+        else "advertise a name of letters, digits and hyphens",
         service=broker.name,
         listener=listener,
     )
@@ -119,7 +126,9 @@ def _of_bootstrap(one: TlsAttempt) -> Finding:
         rule=ID,
         severity=SEVERITY,
         message=f'{client} connects to "{host}", but the certificate of {one.broker.name} covers only '
-        f"{names_of(_shown(one))}",
+        f"{names_of(_shown(one))}"
+        if _is_name(host)
+        else f'{client} connects to "{host}", {_NO_NAME}',
         location=one.attempt.where,
         related=_named_by(one),
         why=_why(_shown(one), host),
@@ -127,6 +136,10 @@ def _of_bootstrap(one: TlsAttempt) -> Finding:
         service=client,
         listener=one.identity.listener,
     )
+
+
+def _is_name(host: str) -> bool:
+    return is_address(host) or is_domain_name(host)
 
 
 def _named_by(met: AdvertisedIdentity | TlsAttempt) -> tuple[Related, ...]:
