@@ -2,8 +2,8 @@
 
 A file is a key store: `names` and `addresses` of its certificate, the authority that it is issued `by` (else itself),
 `days` before and after today in which it is valid. Or it is a trust store of the authorities that it `trusts`. The type
-is the ending of its name; a `password`, hashed in `rounds`, is for PKCS#12. With `key: another`, the key is not that of
-the certificate. Authorities are made as they are named.
+is the ending of its name; a `password`, hashed in `rounds`, is for PKCS#12. In PEM, the key may be that of `another`
+certificate, or `traditional` (PKCS#1 and its like). Authorities are made as they are named.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import PrivateFormat, pkcs12
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
 from cryptography.hazmat.primitives.serialization.pkcs12 import PBES
 
 from tests.io.network.authorities import Issued, authority, issue
@@ -42,13 +42,18 @@ def _store(path: str, one: Mapping[str, Any], authorities: Mapping[str, Issued])
         curve=ec.SECP256R1(),
     )
     if is_pem:
-        key = issue("another", curve=ec.SECP256R1()) if one.get("key") == "another" else issued
-        return key.key_pem() + issued.pem
+        return _key(one.get("key", ""), issued) + issued.pem
     secret = (
         PrivateFormat.PKCS12.encryption_builder()
         .kdf_rounds(one.get("rounds", 2048))
         .key_cert_algorithm(PBES.PBESv2SHA256AndAES256CBC)
         .hmac_hash(SHA256())
-        .build(one["password"].encode())
+        .build(one.get("password", "another").encode())
     )
     return pkcs12.serialize_key_and_certificates(b"kafka", issued.key, issued.certificate, None, secret)
+
+
+def _key(kind: str, issued: Issued) -> bytes:
+    if kind == "traditional":
+        return issued.key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption())
+    return (issue("another", curve=ec.SECP256R1()) if kind == "another" else issued).key_pem()

@@ -27,6 +27,17 @@ _MUTATED = (
 _NAMES = "KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER\n"
 _BROKER = "KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092\n      "
 _CLUSTER, _OTHER_CLUSTER = "cluster.id=MkU3OEVBNTcwNTJENDM2Qg", "cluster.id=0Qftv9yBTAmf2iDPSlIk7g"
+
+
+def _as_pem(store: str) -> tuple[str, str]:
+    """The end of keystore-unusable's Bad example, and the same with this store, which is configured as PEM."""
+    end = '{}\n    volumes: ["./secrets:/secrets:ro"]\nx-certificates:\n  secrets/kafka.pem: {}'
+    return (
+        end.format("KAFKA_SSL_KEYSTORE_PASSWORD: example", "{names: [kafka]}"),
+        end.format("KAFKA_SSL_KEYSTORE_TYPE: PEM", store),
+    )
+
+
 # What else a rule predicts: its Bad example with another text in place of one.
 _VARIANTS = (
     ("kraft-controller-listener-missing", "unset", _NAMES, "KAFKA_NUM_PARTITIONS: 1\n"),
@@ -37,6 +48,9 @@ _VARIANTS = (
     ("advertised-placeholder", "brackets", "YOUR_HOST_IP", "<your-ip>"),
     ("stale-data-directory", "node", f"{_OTHER_CLUSTER}\n    node.id=1", f"{_CLUSTER}\n    node.id=2"),
     ("stale-data-directory", "unreadable", "version=1", "version=7"),
+    ("keystore-unusable", "password", "kafka.pem", "kafka.p12"),
+    ("keystore-unusable", "traditional-key", *_as_pem("{names: [kafka], key: traditional}")),
+    ("keystore-unusable", "no-key", *_as_pem("{trusts: [Authority]}")),
 )
 
 

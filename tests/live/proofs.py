@@ -44,7 +44,6 @@ NOT_PROVEN = {
     "host-names-unchecked": "a note: the client connects",
     "keystore-name-not-covered": _JAVA,
     "keystore-not-checked": "a note about what netdiag does not know",
-    "keystore-not-valid-now": _JAVA,
     "kraft-advertised-controller-differs": "fails only while that node leads the quorum, which is random",
     "kraft-voters-inconsistent": "the election is random, and so is whether the others follow; both happen",
     "listener-prefix-underscore": "nothing fails: the broker ignores the property",

@@ -45,8 +45,8 @@ Good:
     x-certificates:
       secrets/kafka.pem: {names: [kafka, localhost]}
 
-Seen: SSLHandshakeException: No subject alternative DNS name matching localhost found.; No name matching localhost found;
-    Illegal given domain name: kafka_1
+Seen: SSLHandshakeException: No subject alternative DNS name matching localhost found.; No name matching localhost
+    found; Illegal given domain name: kafka_1
 
 Sources: sun.security.util.HostnameChecker of JDK 11 to 21; ssl.endpoint.identification.algorithm of Kafka's clients.
 """

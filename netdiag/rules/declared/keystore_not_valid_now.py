@@ -1,6 +1,7 @@
 """A certificate in the key store has expired, is not valid yet, or expires within 30 days.
 
-Why: Clients close the connection if today is not between the two dates of each certificate that the broker shows.
+Why: Clients close the connection if today is not between the two dates of each certificate that the broker shows. A
+broker whose inter-broker listener uses TLS tries a handshake with itself when it starts, and exits if it fails.
 
 Bad:
     services:
@@ -11,15 +12,18 @@ Bad:
           KAFKA_PROCESS_ROLES: broker,controller
           KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
           KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
-          KAFKA_LISTENERS: INNER://:29092,SECURE://:9092,CONTROLLER://:9093
-          KAFKA_ADVERTISED_LISTENERS: INNER://kafka:29092,SECURE://kafka:9092
-          KAFKA_INTER_BROKER_LISTENER_NAME: INNER
-          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INNER:PLAINTEXT,SECURE:SSL,CONTROLLER:PLAINTEXT
+          KAFKA_LISTENERS: SECURE://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: SECURE://kafka:9092
+          KAFKA_INTER_BROKER_LISTENER_NAME: SECURE
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: SECURE:SSL,CONTROLLER:PLAINTEXT
           KAFKA_SSL_KEYSTORE_TYPE: PEM
           KAFKA_SSL_KEYSTORE_LOCATION: /secrets/kafka.pem  # <- here
+          KAFKA_SSL_TRUSTSTORE_TYPE: PEM
+          KAFKA_SSL_TRUSTSTORE_LOCATION: /secrets/authority.pem
         volumes: ["./secrets:/secrets:ro"]
     x-certificates:
-      secrets/kafka.pem: {names: [kafka], days: [-400, -35]}
+      secrets/kafka.pem: {names: [kafka], by: Authority, days: [-400, -35]}
+      secrets/authority.pem: {trusts: [Authority]}
 
 Good:
     services:
@@ -30,15 +34,18 @@ Good:
           KAFKA_PROCESS_ROLES: broker,controller
           KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
           KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
-          KAFKA_LISTENERS: INNER://:29092,SECURE://:9092,CONTROLLER://:9093
-          KAFKA_ADVERTISED_LISTENERS: INNER://kafka:29092,SECURE://kafka:9092
-          KAFKA_INTER_BROKER_LISTENER_NAME: INNER
-          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INNER:PLAINTEXT,SECURE:SSL,CONTROLLER:PLAINTEXT
+          KAFKA_LISTENERS: SECURE://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: SECURE://kafka:9092
+          KAFKA_INTER_BROKER_LISTENER_NAME: SECURE
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: SECURE:SSL,CONTROLLER:PLAINTEXT
           KAFKA_SSL_KEYSTORE_TYPE: PEM
           KAFKA_SSL_KEYSTORE_LOCATION: /secrets/kafka.pem
+          KAFKA_SSL_TRUSTSTORE_TYPE: PEM
+          KAFKA_SSL_TRUSTSTORE_LOCATION: /secrets/authority.pem
         volumes: ["./secrets:/secrets:ro"]
     x-certificates:
-      secrets/kafka.pem: {names: [kafka], days: [-35, 400]}
+      secrets/kafka.pem: {names: [kafka], by: Authority, days: [-35, 400]}
+      secrets/authority.pem: {trusts: [Authority]}
 
 Seen: PKIX path validation failed: java.security.cert.CertPathValidatorException: validity check failed;
     CertificateExpiredException: NotAfter: Wed Oct 22 10:00:00 GMT 2025
@@ -57,6 +64,7 @@ from netdiag.kafka.security import CertificateFault, OpenedStore, TrustAnchor, f
 ID = "keystore-not-valid-now"
 SEVERITY = Severity.ERROR
 
+_PRINTS = "validity check failed"
 _REFUSED = (CertificateFault.EXPIRED, CertificateFault.NOT_YET_VALID)
 
 
@@ -64,9 +72,13 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every key store of a broker and what is wrong with the dates in it."""
     now = deployment.trust.now
     pinned: dict[OpenedStore, list[bool]] = {}
+    own: set[tuple[str, str]] = set()
     for met in meetings(deployment):
         if met.shown is not None:
-            pinned.setdefault(met.shown, []).append(met.anchored(deployment) is TrustAnchor.PINNED)
+            is_pinned = met.anchored(deployment) is TrustAnchor.PINNED
+            pinned.setdefault(met.shown, []).append(is_pinned)
+            if met.attempt is None and met.client == met.broker.name and not is_pinned:
+                own.add((met.client, met.identity.listener))
     for broker in deployment.configured:
         for identity in broker.identities:
             keystore = identity.keystore
@@ -74,10 +86,13 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 continue
             # Java looks at no date of a certificate that is itself in the trust store.
             if not all(pinned.get(keystore.opened, [False])):
-                yield from _findings(broker, identity, keystore, now)
+                meets_itself = (broker.name, identity.listener) in own
+                yield from _findings(broker, identity, keystore, now, meets_itself=meets_itself)
 
 
-def _findings(broker: Broker, identity: ListenerIdentity, keystore: DeclaredStore, now: datetime) -> Iterator[Finding]:
+def _findings(
+    broker: Broker, identity: ListenerIdentity, keystore: DeclaredStore, now: datetime, *, meets_itself: bool
+) -> Iterator[Finding]:
     chain = keystore.opened.chain if keystore.opened else ()
     for fault in faults_of(chain, hosts=(), anchored=TrustAnchor.NOT_ASKED, now=now):
         if fault.fault in _REFUSED or fault.fault is CertificateFault.EXPIRES_SOON:
@@ -90,10 +105,11 @@ def _findings(broker: Broker, identity: ListenerIdentity, keystore: DeclaredStor
                 if fault.detail.startswith("it ")
                 else f"of the certificates of {broker.name}, {detail}",
                 location=keystore.where,
-                why='a Java client ends the TLS handshake with "validity check failed"'
+                why=f'a Java client ends the TLS handshake with "{_PRINTS}"'
                 if refused
                 else "clients refuse it from then on",
                 hint="issue a new certificate",
                 service=broker.name,
                 listener=identity.listener,
+                broker_prints=_PRINTS if refused and meets_itself else None,
             )
