@@ -1,15 +1,12 @@
 """Stand-ins for the images of Kafka Connect: real workers, made of Kafka's own jars.
 
-They are loaded when a stack of workers is started, because no other stack needs them.
+Tests that start workers load them; in other stacks, a container that only stays stands for a worker.
 """
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
-
-from ruamel.yaml import YAML
 
 from tests.lab.cache import digest, entry
 from tests.lab.engine import Engine, load_images
@@ -30,13 +27,6 @@ def load_connect_image(engine: Engine) -> None:
     there = engine.docker("images", "--format", "{{.Repository}}:{{.Tag}}").split()
     if CP_CONNECT not in there:
         load_images(engine, [_image(engine.cache)])
-
-
-def uses_connect(compose_file: Path) -> bool:
-    """Whether a compose file has a service of this image."""
-    services = YAML(typ="safe", pure=True).load(compose_file)["services"]
-    images = (re.sub(r"\$\{\w+:-(.*)\}", r"\1", str(service.get("image"))) for service in services.values())
-    return CP_CONNECT in images
 
 
 def _image(cache: Path) -> Image:

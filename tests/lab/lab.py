@@ -9,7 +9,6 @@ from pathlib import Path
 
 from tests.lab.cache import cache_root, drop_unused
 from tests.lab.compose_v2 import compose_binary
-from tests.lab.connect_image import load_connect_image, uses_connect
 from tests.lab.engine import Engine, engine
 from tests.lab.image_set import client_root
 from tests.lab.oracles import Oracles
@@ -46,8 +45,6 @@ class Lab:
         """A compose project for a block; see `stack.bring_up`."""
         if uses_relays(compose_file):
             load_relay_images(self.engine)
-        if uses_connect(compose_file):
-            load_connect_image(self.engine)
         return bring_up(
             self.engine,
             self.compose,

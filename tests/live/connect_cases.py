@@ -52,15 +52,15 @@ class Worker:
 class Arrangement:
     """`rules` are the findings of the broken file, each as "rule service"; the repaired one has none.
 
-    `shares` is the worker that knows a connector of the first one only because of the defect (true) or only without
-    the defect (false); empty where the defect is about forwarding.
+    `listed_by`: which workers list a connector that the second one is asked for if the file is broken; only the second
+    one does if it is repaired. None where forwarding is what fails.
     """
 
     name: str
     broken: Mapping[str, Worker]
     repaired: Mapping[str, Worker]
     rules: tuple[str, ...]
-    shares: bool | None = None
+    listed_by: tuple[str, ...] | None = None
 
 
 def compose_text(workers: Mapping[str, Worker]) -> str:
@@ -128,8 +128,8 @@ ARRANGEMENTS = (
     ),
     Arrangement(
         name="wildcard",
-        broken={"connect-1": _advertising("0.0.0.0"), "connect-2": Worker(), "connect-3": Worker()},
-        repaired={**_TWO, "connect-3": Worker()},
+        broken={"connect-1": _advertising("0.0.0.0"), "connect-2": Worker()},
+        repaired=_TWO,
         rules=("rest-advertised-loopback connect-1",),
     ),
     Arrangement(
@@ -183,6 +183,7 @@ ARRANGEMENTS = (
         },
         repaired=_APART,
         rules=("connect-group-shared payments",),
+        listed_by=("orders",),
     ),
     Arrangement(
         name="one topic for two clusters",
@@ -192,6 +193,6 @@ ARRANGEMENTS = (
         },
         repaired=_APART,
         rules=("connect-topics-shared payments",),
-        shares=True,
+        listed_by=("orders", "payments"),
     ),
 )

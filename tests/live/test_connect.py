@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from netdiag.deployment.neighbours import failing_forwards
 from netdiag.rules.declared import check_deployment
 from tests.deployment.stacks import deployment_of
 from tests.figures import Report as Figure
+from tests.lab.connect_image import load_connect_image
 from tests.lab.containers import Container
 from tests.lab.engine import HOST_ADDRESS
 from tests.lab.lab import Lab
@@ -24,7 +27,19 @@ from tests.live.connect_cases import ARRANGEMENTS, Arrangement, Worker, compose_
 _LIMIT = 120.0
 _STATUS = "\n%{http_code}"
 _NUMBERS = count()
+_JOINED = "Finished starting connectors and tasks"
 FORWARD_FAILS = (500, 409)
+
+
+@contextmanager
+def _broker(lab: Lab, path: Path) -> Iterator[Stack]:
+    """The broker of a file for a block; the workers wait for `_start`."""
+    load_connect_image(lab.engine)
+    later = path.with_name("later.json")
+    services = YAML(typ="safe", pure=True).load(path)["services"]
+    later.write_text(json.dumps({"services": {name: {"profiles": ["later"]} for name in services if name != "kafka"}}))
+    with lab.up(path, override_files=(later,)) as stack:
+        yield stack
 
 
 def _curl(container: Container, url: str, *options: str) -> tuple[int, str]:
@@ -45,29 +60,38 @@ def _create(container: Container, port: int) -> tuple[int, str]:
     return _curl(container, url, "-X", "POST", "-H", "Content-Type: application/json", "-d", body)
 
 
-def _start(stack: Stack, name: str, worker: Worker) -> Container:
-    """The worker, when it is a member of its group."""
-    stack.run_compose("up", "-d", "--no-deps", name)
-    container = stack.state(name)
+def _listed(container: Container, port: int) -> list[str]:
+    found: list[str] = json.loads(_curl(container, f"http://localhost:{port}/connectors")[1])
+    return found
+
+
+def _start(stack: Stack, *names: str) -> None:
+    """Start workers, and wait until each is a member of its group."""
+    before = {name: stack.logs(name).count(_JOINED) if _exists(stack, name) else 0 for name in names}
+    stack.run_compose("up", "-d", "--no-deps", *names)
     deadline = time.monotonic() + _LIMIT
-    while "Finished starting connectors and tasks" not in stack.logs(name):
-        assert time.monotonic() < deadline, stack.logs(name)[-3000:]
+    while any(stack.logs(name).count(_JOINED) == before[name] for name in names):
+        assert time.monotonic() < deadline, "".join(stack.logs(name)[-2000:] for name in names)
         time.sleep(0.5)
-    return container
+
+
+def _exists(stack: Stack, name: str) -> bool:
+    return any(container.service == name for container in stack.containers())
 
 
 def _answers(stack: Stack, workers: Mapping[str, Worker]) -> Iterator[tuple[str, str, int, str]]:
-    """(worker, leader, status, body) of a connector that each worker is asked for, every worker leading once."""
-    for leader in workers:
-        # The coordinator makes the first that joins the leader, and Connect's leader is the group's.
-        stack.run_compose("rm", "-s", "-f", *workers)
-        running = {leader: _start(stack, leader, workers[leader])}
-        for name in workers:
-            if name != leader:
-                running[name] = _start(stack, name, workers[name])
-        for name, container in running.items():
-            status, body = _create(container, workers[name].port)
+    """(worker, leader, status, body) of a connector that each of two workers is asked for, each leading once."""
+    first, second = workers
+    # The coordinator lets the member lead that has been there longest.
+    _start(stack, first)
+    _start(stack, second)
+    for leader, follower in ((first, second), (second, first)):
+        for name in (leader, follower):
+            status, body = _create(stack.state(name), workers[name].port)
             yield name, leader, status, body
+        if leader == first:
+            stack.run_compose("stop", first)
+            _start(stack, first)
 
 
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS, ids=lambda one: one.name)
@@ -77,16 +101,21 @@ def test_files_foretell(arrangement: Arrangement) -> None:
     assert not check_deployment(deployment_of(compose_text(arrangement.repaired), host_addresses=(HOST_ADDRESS,)))
 
 
-def _is_cheap(arrangement: Arrangement, kind: str) -> bool:
-    return arrangement.name == "unknown name" and kind == "broken"
+def _both(arrangements: Sequence[Arrangement]) -> list[object]:
+    """Each broken and repaired; one of them in `make test`."""
+    return [
+        pytest.param(
+            arrangement,
+            kind,
+            id=f"{arrangement.name}, {kind}",
+            marks=pytest.mark.bar("connect", long=(arrangement.name, kind) != ("unknown name", "broken")),
+        )
+        for arrangement in arrangements
+        for kind in ("broken", "repaired")
+    ]
 
 
-FORWARDING = [one for one in ARRANGEMENTS if "clusters" not in one.name]
-
-
-@pytest.mark.bar("connect", long=True)
-@pytest.mark.parametrize("kind", ["broken", "repaired"])
-@pytest.mark.parametrize("arrangement", FORWARDING, ids=lambda one: one.name)
+@pytest.mark.parametrize(("arrangement", "kind"), _both([one for one in ARRANGEMENTS if one.listed_by is None]))
 def test_curl_gets_what_is_foretold(
     lab: Lab, arrangement: Arrangement, kind: str, tmp_path: Path, figure: Figure
 ) -> None:
@@ -101,9 +130,33 @@ def test_curl_gets_what_is_foretold(
     path = tmp_path / "compose.yml"
     path.write_text(text)
     cells = 0
-    with lab.up(path) as stack:
+    with _broker(lab, path) as stack:
         for name, leader, status, body in _answers(stack, workers):
             cells += 1
             assert (status in FORWARD_FAILS) == ((name, leader) in failing), (name, leader, status, body)
             assert status in (201, *FORWARD_FAILS)
     figure("cells", cells)
+
+
+@pytest.mark.parametrize(("arrangement", "kind"), _both([one for one in ARRANGEMENTS if one.listed_by is not None]))
+def test_clusters_share_what_is_foretold(
+    lab: Lab, arrangement: Arrangement, kind: str, tmp_path: Path, figure: Figure
+) -> None:
+    workers = arrangement.broken if kind == "broken" else arrangement.repaired
+    first, second = workers
+    expected = arrangement.listed_by if kind == "broken" else (second,)
+    path = tmp_path / "compose.yml"
+    path.write_text(compose_text(workers))
+    with _broker(lab, path) as stack:
+        _start(stack, first)
+        _start(stack, second)
+        status, body = _create(stack.state(second), workers[second].port)
+        assert status == 201, body
+        created = json.loads(body)["name"]
+        listing: tuple[str, ...] = ()
+        # The workers read the topic when they get to it.
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline and listing != expected:
+            listing = tuple(name for name in workers if created in _listed(stack.state(name), workers[name].port))
+    assert listing == expected
+    figure("cells", 1)

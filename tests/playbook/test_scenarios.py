@@ -50,6 +50,7 @@ CASES = [
     ("S25-certificate-without-name", "kraft", "tls-name-not-covered", "key-store-lacks-name"),
     (OWN, "faults", "cluster-id-differs", "ids-in-the-files"),
     ("S22-stale-volume", "kraft", "cluster-id-differs", "ids-in-the-files"),
+    ("S23-connect-neighbours", "kraft", "connect-forward-fails", "url-unreachable"),
     (OWN, "faults", "invalid-receive-size", "protocols-differ"),
     (OWN, "faults", "kafka-port-variable", "variable-refused"),
     (OWN, "faults", "leader-without-listener", "sets-differ"),

@@ -66,6 +66,7 @@ REPAIRS = {
         "exec ssh -N -i /keys/id -o StrictHostKeyChecking=no -o ExitOnForwardFailure=yes -L 0.0.0.0",
     },
     "S22": {"volumes"},
+    "S23": {"CONNECT_REST_ADVERTISED_HOST_NAME"},
     "S24": {"KAFKA_JMX_HOSTNAME", "-Dcom.sun.management.jmxremote.rmi.port=9101"},
 }
 
