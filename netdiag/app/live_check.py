@@ -191,6 +191,7 @@ class LiveCheck:
         """All that can be seen of one input."""
         from netdiag.io.engine.live_deployment import read_peers
         from netdiag.io.network.client_identity import read_client
+        from netdiag.io.network.connect_groups import read_connect_groups
         from netdiag.io.network.observation import observe
 
         live, deployment = self._live, seen.deployment
@@ -227,6 +228,7 @@ class LiveCheck:
             names=observed.names,
             peers=read_peers(seen),
             mesh=observed.mesh,
+            groups=read_connect_groups(deployment, seen.vantages, timeout=live.timeout),
             not_taken=tuple(_not_taken(each, seen, live.argv) for each in skipped),
             notes=observed.notes,
         )
@@ -254,12 +256,13 @@ def judged(look: Look, deployment: Deployment | None = None, explain: Explain = 
         mesh=look.mesh,
         declared=look.declared,
         flapping=look.flapping,
+        groups=look.groups,
     )
     report = Report(
         security=tuple(SeenPort(input=look.name, port=port) for port in look.security),
         inputs=(replace(item, brokers=tuple(broker.name for broker in deployment.brokers)),),
         skipped=tuple(Skipped(vantage=one.vantage, reason=one.reason, command=one.command) for one in look.not_taken),
-        notes=look.notes,
+        notes=(*look.notes, *map(str, look.groups)),
         sources={path: text.encode() for path, text in look.sources.items()},
     )
     if look.addresses is None:

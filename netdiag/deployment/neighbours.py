@@ -130,7 +130,7 @@ def _forward(view: Deployment, source: RestNeighbour, target: RestNeighbour, url
     if not isinstance(end, Accepted) or end.broker.name == target.name:
         return None
     name = end.broker.name
-    because = f"it leads {name} to itself" if name == source.name else f"{name} answers there"
+    because = f"in {name}, that is {name} itself" if name == source.name else f"{name} answers there"
     return Forward(source=source, target=target, url=url, because=because, arrives_at=name)
 
 

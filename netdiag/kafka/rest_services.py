@@ -35,6 +35,7 @@ _DEBEZIUM = {
     "ADVERTISED_HOST_NAME": "rest.advertised.host.name",
     "ADVERTISED_PORT": "rest.advertised.port",
 }
+_OTHER_PROGRAMS = regex(r"connect-standalone|connect-mirror-maker|\A(?:sleep |tail -f /dev/null)")
 _URL = regex(r"(?i)(?P<scheme>https?)://\[?(?P<host>[0-9a-z\-%._:]*?)\]?:(?P<port>\d{1,5})/?")
 
 
@@ -207,6 +208,19 @@ class RestConfig:
             host_start=shift + match.start("host"),
             host_end=shift + match.end("host"),
         )
+
+
+def starts_other_program(command: str) -> bool:
+    """Whether a command runs something else than the service of its image."""
+    return _OTHER_PROGRAMS.search(command) is not None
+
+
+def split_url(text: str) -> tuple[str, str, int] | None:
+    """Scheme, host and port of a URL that a service registered; None where it names no port."""
+    match = _URL.fullmatch(text)
+    if match is None or not match["host"] or not 0 < int(match["port"]) <= _HIGHEST_PORT:
+        return None
+    return match["scheme"].lower(), match["host"], int(match["port"])
 
 
 def rest_config(image: str, environment: Environment) -> RestConfig | None:

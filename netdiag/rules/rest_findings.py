@@ -57,8 +57,10 @@ def _hint(target: RestNeighbour, url: AdvertisedUrl, host: str, *, by_port: bool
     if by_port:
         ports = ", ".join(str(entry.endpoint.port) for entry in target.config.entries)
         return f"advertise the port that {name} binds ({ports})"
-    source = target.source_of(url.host_property)
-    variable = source.variable if source else url.host_property
+    # What is bound stays as it is.
+    name_property = "rest.advertised.host.name" if url.host_property == "listeners" else url.host_property
+    source = target.source_of(name_property)
+    variable = source.variable if source else name_property
     if not host:
         return f"put them on one network, and set {variable} to a name of {name} there"
     return f"set {variable} to {host}"

@@ -33,7 +33,14 @@ from netdiag.deployment.model.verdict import (
     Word,
     judge,
 )
-from netdiag.deployment.observation.live_view import Flapping, LiveView, SecuredPort
+from netdiag.deployment.observation.live_view import (
+    Flapping,
+    LiveView,
+    SecuredPort,
+    SeenForward,
+    SeenGroup,
+    SeenWorker,
+)
 from netdiag.deployment.observation.registered import InFile, Registered, SaidNow, join_registered
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 from netdiag.deployment.sources.declared_services import DeclaredServices, declared_services
@@ -71,6 +78,7 @@ def view_of(text: str) -> LiveView:
         security=tuple(_secured(one) for one in observed.get("security") or ()),
         logs={member: tuple(lines) for member, lines in (observed.get("logs") or {}).items()},
         declared=_declared(observed["files"]) if "files" in observed else None,
+        groups=tuple(_group(one) for one in observed.get("groups") or ()),
         mesh=Mesh(edges=tuple(_edge(one) for one in observed["mesh"])) if "mesh" in observed else None,
         registered=_registered(observed["registered"], deployment) if "registered" in observed else None,
     )
@@ -104,6 +112,27 @@ def contact_of(cell: Mapping[str, Any]) -> Contact:
         member=answers.get("of", ""),
         foreign="of" in answers and not answers.get("own", False),
         silent=tuple(cell.get("silent", ())),
+    )
+
+
+def _group(seen: Mapping[str, Any]) -> SeenGroup:
+    """`{group, workers: [{of, at, leads}], forwards: [{from, at, fails: REASON}]}`."""
+    return SeenGroup(
+        group=seen["group"],
+        workers=tuple(
+            SeenWorker(url=one["at"], client_host="172.18.0.9", member=one.get("of", ""), leads=one.get("leads", False))
+            for one in seen["workers"]
+        ),
+        forwards=tuple(
+            SeenForward(
+                source=one["from"],
+                url=one["at"],
+                contact=Failed(reason=Reason(one["fails"]), because="recorded")
+                if "fails" in one
+                else Answered(node_id=None, cluster_id=None),
+            )
+            for one in seen["forwards"]
+        ),
     )
 
 

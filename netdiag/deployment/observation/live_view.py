@@ -119,6 +119,42 @@ class Flapping:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeenWorker:
+    """A worker as its group knows it: its URL, the address it connects from, the member that has it ("" for none)."""
+
+    url: str
+    client_host: str
+    member: str = ""
+    leads: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenForward:
+    """What a member got at the URL of another worker of its group; an `Answered` has the address that answered."""
+
+    source: str
+    url: str
+    contact: Contact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenGroup:
+    """A group of Connect workers, as its coordinator tells of it; without workers, `because` says why not."""
+
+    group: str
+    workers: tuple[SeenWorker, ...] = ()
+    forwards: tuple[SeenForward, ...] = ()
+    because: str = ""
+
+    def __str__(self) -> str:
+        if not self.workers:
+            return f"Connect group {self.group}: not read, {self.because}"
+        ordered = sorted(self.workers, key=lambda one: (not one.leads, one.member, one.url))
+        named = (f"{one.member or one.client_host} at {one.url}{' leads' if one.leads else ''}" for one in ordered)
+        return f"Connect group {self.group}: {', '.join(named)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LiveView:
     """A running deployment and what was seen of it.
 
@@ -128,7 +164,7 @@ class LiveView:
     `ports` are the TCP ports that listen in a member's namespace, for those that could be read. `security` and `mesh`
     are empty where nobody looked. `declared` is what the files say that the deployment was started from;
     `causes` are those of the contacts that failed, by vantage and address, `flapping` what differed between looks.
-    `registered` is what the cluster has registered, where that was read.
+    `registered` is what the cluster has registered, where that was read, `groups` are those of the Connect workers.
     """
 
     deployment: Deployment
@@ -144,6 +180,7 @@ class LiveView:
     starting: Mapping[str, str] = field(default_factory=dict)
     flapping: tuple[Flapping, ...] = ()
     registered: Registered | None = None
+    groups: tuple[SeenGroup, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from netdiag.deployment.model.deployment import (
     Platform,
     PublishedPort,
     Relay,
+    RestNeighbour,
     State,
     Surroundings,
 )
@@ -31,6 +32,7 @@ from netdiag.kafka.broker_config import broker_config
 from netdiag.kafka.images.families import Sign, parse_image, sign_of_broker
 from netdiag.kafka.images.redpanda import is_redpanda
 from netdiag.kafka.images.settings import Launch
+from netdiag.kafka.rest_services import CONNECT_COMMAND, rest_config, starts_other_program
 from netdiag.linux.sockets import ListeningSocket
 
 NO_NETWORKS = ("host", "none")
@@ -84,8 +86,10 @@ def from_engine(
         surroundings=Surroundings(
             brokers=with_clusters([_broker(c, members[c.id]) for c in around if c.id in kafka]),
             others=tuple(members[c.id] for c in around if c.id not in kafka),
+            neighbours=tuple(n for c in around if c.id not in kafka and (n := _neighbour(c, members[c.id]))),
         ),
         clients=tuple(client for c in others for client in _clients(c, members[c.id])),
+        neighbours=tuple(found for c in others if (found := _neighbour(c, members[c.id]))),
         relays=relays,
         networks=known,
         host_addresses=host_addresses,
@@ -175,6 +179,19 @@ def data_directories(container: Container) -> tuple[str, ...]:
 def _launch(container: Container) -> Launch:
     published = {p.target: p.published for p in container.requested_ports if p.protocol == "tcp"}
     return Launch(command=(*container.entrypoint, *container.command), mounts=None, published=published)
+
+
+def _neighbour(container: Container, member: Member) -> RestNeighbour | None:
+    """What a container tells its neighbours; None for one that is started with a file, which is not read here."""
+    command = " ".join((*container.entrypoint, *container.command))
+    config = None if CONNECT_COMMAND in command else rest_config(container.image, container.environment)
+    if config is None or starts_other_program(command):
+        return None
+    declared = {
+        name: ContainerValue(container=container.name, variable=name, value=value)
+        for name, value in container.environment.items()
+    }
+    return RestNeighbour(member=member, config=config, declared=declared)
 
 
 def _clients(container: Container, member: Member) -> Iterable[KafkaClient]:

@@ -12,14 +12,19 @@ from netdiag.deployment.sources.compose_text import ComposeValue
 from netdiag.deployment.sources.images import built_service
 from netdiag.deployment.sources.startup import Line, command_lines, mounted_file, read_properties
 from netdiag.kafka.images.settings import Setting
-from netdiag.kafka.rest_services import CONNECT_COMMAND, RestService, rest_config, rest_config_of_file
+from netdiag.kafka.rest_services import (
+    CONNECT_COMMAND,
+    RestService,
+    rest_config,
+    rest_config_of_file,
+    starts_other_program,
+)
 from netdiag.patterns import regex
 
 _SECRET = regex(r"(?i)password|jaas|secret|token|credential")
 _LARGEST_FILE = 64 * 1024
 # Where images that start from a relative path stand.
 _KAFKA_HOME = "/opt/kafka"
-_OTHER_PROGRAMS = regex(r"connect-standalone|connect-mirror-maker|sleep infinity|tail -f /dev/null")
 
 
 def declared_neighbour(service: Service, member: Member, read: ReadFile) -> RestNeighbour | None:
@@ -28,7 +33,7 @@ def declared_neighbour(service: Service, member: Member, read: ReadFile) -> Rest
     started = next((line for line in lines if _file_argument(line)), None)
     if started is not None:
         return _by_file(service, member, _file_argument(started), read)
-    if any(_OTHER_PROGRAMS.search(" ".join(word.value for word in line)) for line in lines):
+    if starts_other_program(" ".join(word.value for line in lines for word in line)):
         return None
     service = built_service(service, read).service
     declared = {

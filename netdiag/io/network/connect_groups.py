@@ -1,0 +1,196 @@
+"""Groups of Connect workers: what their coordinator tells of them, and what each worker gets at the URL of another.
+
+Everything is asked from the namespace of a worker, as the worker does it: bootstrap, coordinator, then the URLs. Only
+plaintext listeners are asked. A URL answers once it speaks HTTP (for https, once it accepts a connection).
+"""
+
+import asyncio
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import TypeVar
+
+from netdiag.deployment.model.deployment import Deployment, RestNeighbour
+from netdiag.deployment.model.verdict import Address, Answered, Contact, Failed, Reason
+from netdiag.deployment.observation.live_view import LiveVantage, SeenForward, SeenGroup, SeenWorker
+from netdiag.deployment.sources.client_settings import parse_bootstrap_list
+from netdiag.errors import NetdiagError
+from netdiag.io.kernel.netns import open_namespace
+from netdiag.io.network.connection import Target
+from netdiag.io.network.limits import many_sockets
+from netdiag.io.network.name_service import read_name_service
+from netdiag.io.network.prober import Ask, Place, Prober
+from netdiag.io.network.resolver import Resolver
+from netdiag.kafka.connect_group import (
+    LARGEST_ANSWER,
+    ConnectGroup,
+    Coordinator,
+    NoGroup,
+    coordinator_request,
+    group_request,
+    read_coordinator,
+    read_group,
+)
+from netdiag.kafka.protocol import FrameError, FrameSplitter
+from netdiag.kafka.rest_services import BOOTSTRAP_PROPERTY, RestService, split_url
+
+_Told = TypeVar("_Told", Coordinator | NoGroup, ConnectGroup | NoGroup)
+_EXTRA = 0.7
+_CHUNK = 16 * 1024
+# Forwards that are tried: ten workers by two.
+_MOST_FORWARDS = 100
+_MOST_GROUPS = 20
+
+
+def read_connect_groups(
+    deployment: Deployment, vantages: Sequence[LiveVantage], *, timeout: float
+) -> tuple[SeenGroup, ...]:
+    """The groups of the Connect workers that are asked about; `timeout` is seconds for one step."""
+    workers = [one for one in deployment.neighbours if one.config.service is RestService.CONNECT and one.config.group]
+    inside = {each.vantage.member: each for each in vantages if each.vantage.member}
+    found: list[SeenGroup] = []
+    with ExitStack() as opened:
+        sockets = opened.enter_context(many_sockets())
+        places: dict[str, Place] = {}
+        for worker in workers:
+            if worker.name not in inside:
+                continue
+            try:
+                namespace = opened.enter_context(open_namespace(inside[worker.name].entrance))
+            except NetdiagError:
+                # The vantage is among those that were skipped, with the reason.
+                continue
+            places[worker.name] = Place(namespace=namespace, resolver=Resolver(namespace, read_name_service(namespace)))
+        if places:
+            asyncio.run(_read_all(deployment, workers, places, timeout, sockets, found))
+    return tuple(found)
+
+
+async def _read_all(
+    deployment: Deployment,
+    workers: Sequence[RestNeighbour],
+    places: dict[str, Place],
+    timeout: float,
+    sockets: int,
+    found: list[SeenGroup],
+) -> None:
+    deadline = asyncio.get_running_loop().time() + 2 * timeout + _EXTRA
+    prober = Prober(patience=timeout, deadline=deadline, sockets=sockets)
+    groups: dict[tuple[str, str], RestNeighbour] = {}
+    for worker in workers:
+        if worker.name in places:
+            groups.setdefault((worker.config.group or "", _bootstraps(worker)), worker)
+    chosen = list(groups.values())[:_MOST_GROUPS]
+    found += await asyncio.gather(*(_read(deployment, prober, places, worker) for worker in chosen))
+
+
+async def _read(deployment: Deployment, prober: Prober, places: dict[str, Place], worker: RestNeighbour) -> SeenGroup:
+    """One group, as this worker of it can learn of it."""
+    name, place = worker.config.group or "", places[worker.name]
+    told: Coordinator | ConnectGroup | NoGroup = NoGroup(because="it names no broker")
+    for address in parse_bootstrap_list(_bootstraps(worker))[:3]:
+        bootstrap = Address(host=address.host, port=address.port)
+        told = await _exchange(prober, place, bootstrap, coordinator_request(name), read_coordinator)
+        if isinstance(told, Coordinator):
+            break
+    if isinstance(told, Coordinator):
+        coordinator = Address(host=told.host, port=told.port)
+        told = await _exchange(prober, place, coordinator, group_request(name), read_group)
+    if not isinstance(told, ConnectGroup):
+        because = told.because if isinstance(told, NoGroup) else ""
+        return SeenGroup(group=name, because=because)
+    workers = tuple(
+        SeenWorker(
+            url=one.url, client_host=one.client_host, member=_member_at(deployment, one.client_host), leads=one.leads
+        )
+        for one in told.members
+    )
+    pairs = [
+        (source.member, target)
+        for source in workers
+        for target in workers
+        if source is not target and source.member in places
+    ][:_MOST_FORWARDS]
+    asked = list(dict.fromkeys((source, target.url) for source, target in pairs))
+    contacts = await asyncio.gather(*(_ask_url(prober, places[source], url) for source, url in asked))
+    forwards = tuple(
+        SeenForward(source=source, url=url, contact=contact)
+        for (source, url), contact in zip(asked, contacts, strict=True)
+    )
+    return SeenGroup(group=name, workers=workers, forwards=forwards)
+
+
+async def _exchange(
+    prober: Prober, place: Place, address: Address, request: bytes, read: Callable[[bytes], _Told]
+) -> _Told | NoGroup:
+    """What a broker answers to one request."""
+    told: list[_Told] = []
+
+    async def ask(channel: socket.socket, target: Target, until: float, attempt: int) -> Contact | None:
+        frames = FrameSplitter(LARGEST_ANSWER)
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout_at(until):
+                await loop.sock_sendall(channel, request)
+                while data := await loop.sock_recv(channel, _CHUNK):
+                    for frame in frames.feed(data):
+                        told.append(read(frame))
+                        return Answered(node_id=None, cluster_id=None, ip=target.ip)
+        except TimeoutError:
+            return Failed(reason=Reason.TIMEOUT, because=f"{target} accepted, then silent", ip=target.ip)
+        except (OSError, FrameError) as error:
+            return Failed(reason=Reason.NOT_KAFKA, because=f"{target}: {error}", ip=target.ip)
+        return Failed(reason=Reason.CLOSED, because=f"{target} closed", ip=target.ip)
+
+    contact = await prober.asked(place, address, ask)
+    return told[-1] if told else NoGroup(because=contact.because)
+
+
+async def _ask_url(prober: Prober, place: Place, url: str) -> Contact:
+    split = split_url(url)
+    if split is None:
+        return Failed(reason=Reason.UNRESOLVED, because=f"{url} is not a URL with a port")
+    scheme, host, port = split
+    return await prober.asked(
+        place, Address(host=host, port=port), _http(host, port) if scheme == "http" else _accepted
+    )
+
+
+async def _accepted(channel: socket.socket, target: Target, until: float, attempt: int) -> Contact | None:
+    return Answered(node_id=None, cluster_id=None, ip=target.ip)
+
+
+def _http(host: str, port: int) -> Ask:
+    """A request for the root of a worker, which changes nothing; its first line tells that this is HTTP."""
+    # Nothing of the URL but what the expression for it allows.
+    request = f"GET / HTTP/1.1\r\nHost: {host}:{port}\r\nAccept: application/json\r\nConnection: close\r\n\r\n".encode()
+
+    async def ask(channel: socket.socket, target: Target, until: float, attempt: int) -> Contact | None:
+        loop = asyncio.get_running_loop()
+        seen = b""
+        try:
+            async with asyncio.timeout_at(until):
+                await loop.sock_sendall(channel, request)
+                while len(seen) < len(b"HTTP/1.1 200") and (data := await loop.sock_recv(channel, _CHUNK)):
+                    seen += data
+        except TimeoutError:
+            return Failed(reason=Reason.TIMEOUT, because=f"{target} accepted, then silent", ip=target.ip)
+        except OSError as error:
+            return Failed(reason=Reason.CLOSED, because=f"{target}: {error}", ip=target.ip)
+        if not seen:
+            return Failed(reason=Reason.CLOSED, because=f"{target} closed", ip=target.ip)
+        if not seen.startswith(b"HTTP/1."):
+            return Failed(reason=Reason.NOT_KAFKA, because=f"{target} does not speak HTTP", ip=target.ip)
+        return Answered(node_id=None, cluster_id=None, ip=target.ip)
+
+    return ask
+
+
+def _bootstraps(worker: RestNeighbour) -> str:
+    return worker.config.value(BOOTSTRAP_PROPERTY[RestService.CONNECT]) or ""
+
+
+def _member_at(deployment: Deployment, address: str) -> str:
+    """The member that has an address; "" where several do, or none."""
+    names = {member.name for member, _ in deployment.members_by_address.get(address, ())}
+    return names.pop() if len(names) == 1 else ""
