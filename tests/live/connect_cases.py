@@ -53,14 +53,16 @@ class Arrangement:
     """`rules` are the findings of the broken file, each as "rule service"; the repaired one has none.
 
     `listed_by`: which workers list a connector that the second one is asked for if the file is broken; only the second
-    one does if it is repaired. None where forwarding is what fails.
+    one does if it is repaired. `prints`: what the second one prints again and again instead of working. Without either,
+    forwarding is what fails.
     """
 
     name: str
     broken: Mapping[str, Worker]
     repaired: Mapping[str, Worker]
     rules: tuple[str, ...]
-    listed_by: tuple[str, ...] | None = None
+    listed_by: tuple[str, ...] = ()
+    prints: str = ""
 
 
 def compose_text(workers: Mapping[str, Worker]) -> str:
@@ -183,7 +185,7 @@ ARRANGEMENTS = (
         },
         repaired=_APART,
         rules=("connect-group-shared payments",),
-        listed_by=("orders",),
+        prints="does not match group assignment",
     ),
     Arrangement(
         name="one topic for two clusters",

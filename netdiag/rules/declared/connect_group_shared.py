@@ -1,8 +1,8 @@
 """Connect workers of one group keep their state in different topics.
 
 Why: All workers of a `group.id` are one Connect cluster, and must name the same topics for configurations, offsets and
-status. If two clusters are given one group ID, the leader divides its own connectors among all workers, and workers
-that read another topic do not know them.
+status. If two clusters are given one group ID, one worker leads both. Its position in its own topic is not that of the
+others, who rejoin the group again and again and do no work.
 
 Bad:
     services:
@@ -59,7 +59,7 @@ Good:
           CONNECT_STATUS_STORAGE_TOPIC: payments-status
           CONNECT_REST_ADVERTISED_HOST_NAME: payments
 
-Seen: Catching up to assignment's config offset.
+Seen: Current config state offset -1 does not match group assignment 1. Forcing rebalance.
 
 Sources: the documentation of Kafka Connect (group.id, config.storage.topic); DistributedHerder.
 """
