@@ -21,8 +21,9 @@ TLS_VERSIONS = ("TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3")
 _DEFAULT_VERSIONS = ("TLSv1.2", "TLSv1.3")
 _FLAGS = {"required", "requisite", "sufficient", "optional"}
 _TOKEN = regex(r"""\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|([^\s"'=;]+)|([=;]))""")
-_JAAS_TOKEN = regex(r"""\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|([{}=;]|[^\s"'={};]+|["']))""")
-_JAAS_COMMENT = regex(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL)
+# A quote that nobody closes takes the rest of its line, so that no character is looked at twice.
+_JAAS_TOKEN = regex(r"""\s*(?:"((?:[^"\\\n]|\\.)*)("?)|'((?:[^'\\\n]|\\.)*)('?)|([{}=;]|[^\s"'={};]+))""")
+_JAAS_COMMENT = regex(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\[^\n])*"?|'(?:[^'\\\n]|\\[^\n])*'?""", re.DOTALL)
 _ESCAPE = regex(r"\\([0-3]?[0-7]{1,2}|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "b": "\b", "a": "\a", "v": "\v"}
 _PROVIDER = regex(r"\$\{[^}:]+:")
@@ -240,8 +241,12 @@ def _login_module(words: list[str]) -> LoginModule:
 
 
 def _token_of(match: re.Match[str]) -> str:
-    quoted = match[1] if match[1] is not None else match[2]
-    return _Quoted(_ESCAPE.sub(_unescaped, quoted)) if quoted is not None else match[3]
+    if match[5] is not None:
+        return match[5]
+    quoted, end = (match[1], match[2]) if match[1] is not None else (match[3], match[4])
+    if not end:
+        raise InputError("it is no JAAS configuration")
+    return _Quoted(_ESCAPE.sub(_unescaped, quoted))
 
 
 def _without_comment(match: re.Match[str]) -> str:
@@ -261,8 +266,8 @@ class _Quoted(str):
 
 def _tokens(text: str) -> list[str]:
     found: list[str] = []
-    position = 0
-    while text[position:].strip():
+    position, end = 0, len(text.rstrip())
+    while position < end:
         match = _TOKEN.match(text, position)
         if match is None:
             raise InputError("sasl.jaas.config has an unclosed quote")

@@ -203,3 +203,10 @@ def test_a_link_out_of_the_project_and_a_huge_file_are_not_read(tmp_path: Path) 
     store.unlink()
     os.mkfifo(store)
     assert checked(file)[0] == []
+
+
+def test_a_client_that_cannot_use_its_trust_store() -> None:
+    client = CLIENT.format(trust="other.p12")
+    (found,) = (f for f in check_deployment(deployment_of(broker(*GOOD, more=client))) if f.rule.startswith("keystore"))
+    assert (found.rule, found.service, found.broker_prints) == ("keystore-unusable", "registry", None)
+    assert 'Failed to load PEM SSL keystore /trust/other.p12"' in found.why

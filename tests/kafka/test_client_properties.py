@@ -1,5 +1,8 @@
 """client.properties files, as the Java tools read them."""
 
+import time
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +16,7 @@ from netdiag.kafka.client_properties import (
     StoreType,
     parse_client_properties,
     parse_jaas,
+    parse_jaas_file,
     parse_properties,
 )
 
@@ -162,3 +166,54 @@ def test_the_grammar(text: str, values: dict[str, str]) -> None:
 def test_the_reader_with_places_reads_the_same(text: str) -> None:
     expected = {key: str(value) for key, value in read_properties(Source("f", text)).items()}
     assert parse_properties(text) == expected
+
+
+JAAS_FILE = """
+// one { comment
+KafkaServer {
+  org.x.PlainLoginModule required username=admin password="a;b }" user_admin='c' /* { */ user_x="d\\"e";
+  org.x.ScramLoginModule optional;
+};
+internal.KafkaServer { org.x.PlainLoginModule REQUIRED; };
+KafkaServer { org.x.Other required; };
+"""
+
+
+def test_a_jaas_file() -> None:
+    found = parse_jaas_file(JAAS_FILE)
+    assert list(found) == ["KafkaServer", "internal.KafkaServer"]
+    plain, scram = found["KafkaServer"]
+    assert (plain.name, scram.name) == ("org.x.PlainLoginModule", "org.x.ScramLoginModule")
+    assert (plain.options["username"], plain.options["password"]) == ("admin", "a;b }")
+    assert plain.users == {"admin": "c", "x": 'd"e'}
+    assert "a;b" not in repr(found)
+    assert parse_jaas_file("") == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "A", "A {", "A { x }", "A { x required; }", "A { x required a; };", '"', "A } ;"]
+)
+def test_what_is_no_jaas_file(text: str) -> None:
+    with pytest.raises(InputError, match="no JAAS configuration"):
+        parse_jaas_file(text)
+
+
+@pytest.mark.parametrize("piece", ["/*", '"', "A {", "A { x required a=", ";", "'\\", "{ } ;"])
+def test_a_long_jaas_file_takes_no_time(piece: str) -> None:
+    start = time.process_time()
+    with pytest.raises(InputError):
+        parse_jaas_file("A { " + piece * (64 * 1024 // len(piece)))
+    assert time.process_time() - start < 3
+
+
+def test_a_long_login_takes_no_time() -> None:
+    start = time.process_time()
+    with pytest.raises(InputError):
+        parse_jaas("x required " + "a=b " * 100_000)
+    assert time.process_time() - start < 3
+
+
+@given(st.text(alphabet="aA {}=;\"'/*\\\n", max_size=60))
+def test_any_jaas_file_is_read_or_refused(text: str) -> None:
+    with suppress(InputError):
+        parse_jaas_file(text)

@@ -1,8 +1,8 @@
-"""A broker cannot use its key store or trust store.
+"""A broker or a client cannot use its key store or trust store.
 
-Why: A broker opens its stores when it starts, and exits if the file is of another type than configured, if the password
-does not open it, or if it holds no key. Kafka reads private keys in PEM only as PKCS#8 ("BEGIN PRIVATE KEY"). With a
-certificate that does not belong to its key, the broker starts, and every TLS handshake fails.
+Why: Brokers and clients open their stores when they start, and exit if the file is of another type than configured, if
+the password does not open it, or if it holds no key. Kafka reads private keys in PEM only as PKCS#8 ("BEGIN PRIVATE
+KEY"). With a certificate that does not belong to its key, the broker starts, and every TLS handshake fails.
 
 Bad:
     services:
@@ -50,6 +50,7 @@ Sources: DefaultSslEngineFactory of Kafka 3.9 and 4.x.
 from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Broker, DeclaredStore, Deployment
+from netdiag.deployment.secured import TlsAttempt, tls_attempts
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.client_properties import StoreType
 from netdiag.kafka.security import StoreFault
@@ -68,12 +69,32 @@ _HINTS = {
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every store of a broker that it cannot use."""
+    """One finding for every store that a broker or a declared client cannot use."""
     for broker in deployment.configured:
         for identity in broker.identities:
             for store in (identity.keystore, identity.truststore):
                 if store is not None and store.opened is not None:
                     yield from _of_store(broker, identity.listener, store)
+    for one in tls_attempts(deployment):
+        security = one.attempt.client.security
+        for store in (security.keystore, security.truststore) if security is not None else ():
+            fault = store.opened.fault if store is not None and store.opened is not None else None
+            if store is not None and fault is not None and fault is not StoreFault.COSTLY:
+                yield _of_client(one, store, fault)
+
+
+def _of_client(one: TlsAttempt, store: DeclaredStore, fault: StoreFault) -> Finding:
+    client = one.attempt.member.name
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{client} cannot use {store.store.location or 'its store'} as {store.store.type}: it {fault}",
+        location=one.attempt.where,
+        why=f'a Java client ends with "{_prints(store)}"' if store.store.location else "a Java client does not start",
+        hint=_HINTS[fault],
+        service=client,
+        listener=one.identity.listener,
+    )
 
 
 def _of_store(broker: Broker, listener: str, store: DeclaredStore) -> Iterator[Finding]:
