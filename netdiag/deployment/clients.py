@@ -125,6 +125,11 @@ def client_addresses(deployment: Deployment) -> tuple[Address, ...]:
     return tuple(dict.fromkeys(attempt.address for attempt in _active_attempts(deployment)))
 
 
+def url_attempts(deployment: Deployment) -> Iterator[Attempt]:
+    """Every URL of a service beside the brokers, of every client whose network can be told."""
+    return _attempts(deployment, deployment.url_clients)
+
+
 def _active_attempts(deployment: Deployment) -> Iterator[Attempt]:
     brokers = {broker.name for broker in deployment.brokers}
     return (a for a in attempts(deployment) if a.client.active and a.member.name not in brokers)

@@ -55,6 +55,7 @@ NOT_PROVEN = {
     "sasl-mechanism-not-enabled": _JAVA,
     "sasl-scram-user-missing": "takes a broker whose users nobody has created yet; known from its source",
     "sasl-user-unknown": _JAVA,
+    "rest-url-unreachable": "the lab has no image of the services; tests/live/test_connect.py asks workers",
     "schema-registry-listener-name": "the lab has no image of the Schema Registry",
     "zookeeper-data-not-kept": "takes two lives of a stack, which tests/live/test_stale_volumes.py starts",
 }

@@ -526,6 +526,14 @@ def _workers(place: str, **second: str) -> Make:
     return make
 
 
+def _registry_url(stack: Stack) -> Iterable[Place]:
+    name = "SCHEMA_REGISTRY_HOST_NAME"
+    image = "confluentinc/cp-schema-registry:7.9.2"
+    stack.services["registry"] = Service(image=image, ports=["8085:8081"], environment={name: "registry"})
+    stack.services["app"].environment["SCHEMA_REGISTRY_URL"] = "http://registry:8085"
+    yield ("app", "environment", "SCHEMA_REGISTRY_URL")
+
+
 def _plain(stack: Stack) -> bool:
     return "secure" not in stack.name
 
@@ -538,6 +546,7 @@ CLIENTS: tuple[Defect, ...] = (
         "rest-advertised-unreachable", "no-such-name", _workers(_HOST_NAME, **{_HOST_NAME: "worker-2"}), where=_plain
     ),
     defect("rest-advertised-loopback", "localhost", _workers(_HOST_NAME, **{_HOST_NAME: "localhost"}), where=_plain),
+    defect("rest-url-unreachable", "published-port", _registry_url),
     defect("connect-group-shared", "other-topic", _workers(_CONFIGS, **{_CONFIGS: "others"}), where=_plain),
     defect("connect-topics-shared", "other-group", _workers(_CONFIGS, CONNECT_GROUP_ID="others"), where=_plain),
     defect("relay-to-wrong-listener", "internal-listener", _relay, where=lambda s: "secure" not in s.name),

@@ -635,7 +635,8 @@ class Deployment:
     `inactive_members` are the members whose profile is not switched on, of which nothing else here knows;
     `missing_services` are the services that others wait for and no file holds: the files are a part of something.
     `waiting` are told an address only to wait until it can be connected to, `health_checks` are what brokers ask
-    themselves, `relays` pass connections on, `neighbours` are the services beside the brokers that answer HTTP.
+    themselves, `relays` pass connections on, `neighbours` are the services beside the brokers that answer HTTP,
+    `url_clients` are told URLs of such services.
     `host_addresses` are the docker host's own non-loopback addresses where known; `platform` is the engine and its
     machine, as far as it is known. `facts` are what the user declares. `down` names the members that are taken not to
     run, whatever their state says. `trust` is of the key stores and trust stores that brokers and clients name.
@@ -649,6 +650,7 @@ class Deployment:
     clients: tuple[KafkaClient, ...] = ()
     waiting: tuple[KafkaClient, ...] = ()
     neighbours: tuple[RestNeighbour, ...] = ()
+    url_clients: tuple[KafkaClient, ...] = ()
     relays: tuple[Relay, ...] = ()
     health_checks: tuple[KafkaClient, ...] = ()
     inactive_members: tuple[Member, ...] = ()

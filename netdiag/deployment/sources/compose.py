@@ -35,7 +35,7 @@ from netdiag.deployment.sources.compose_text import ComposeServiceEditor, Compos
 from netdiag.deployment.sources.images import BuiltService, built_service
 from netdiag.deployment.sources.redpanda import redpanda_broker, starts_redpanda, with_clusters
 from netdiag.deployment.sources.relays import declared_relays, file_content
-from netdiag.deployment.sources.rest_services import declared_neighbour
+from netdiag.deployment.sources.rest_services import declared_neighbour, url_clients
 from netdiag.deployment.sources.secured import (
     LoadTools,
     Stores,
@@ -131,6 +131,7 @@ def from_compose(
             *(d for service, member in asleep for d in declared_clients(service, member, active=False)),
         ),
         neighbours=tuple(n for service, member in clients if (n := declared_neighbour(service, member, read))),
+        url_clients=tuple(found for service, member in clients for found in url_clients(service, member)),
         relays=declared_relays(project, project.services.values(), read),
         waiting=tuple(d for service, member in clients for d in waiting_containers(service, member)),
         health_checks=tuple(d for service, member in kafka for d in health_check_clients(service, member)),

@@ -4,10 +4,12 @@
 """
 
 import posixpath
+from collections.abc import Iterator
+from itertools import islice
 
 from netdiag.compose.project import Service
 from netdiag.compose.values import ReadFile
-from netdiag.deployment.model.deployment import DeclaredValue, Member, RestNeighbour
+from netdiag.deployment.model.deployment import BootstrapAddress, DeclaredValue, KafkaClient, Member, RestNeighbour
 from netdiag.deployment.sources.compose_text import ComposeValue
 from netdiag.deployment.sources.images import built_service
 from netdiag.deployment.sources.startup import Line, command_lines, mounted_file, read_properties
@@ -23,6 +25,13 @@ from netdiag.patterns import regex
 
 _SECRET = regex(r"(?i)password|jaas|secret|token|credential")
 _LARGEST_FILE = 64 * 1024
+_URL = regex(
+    r"(?i)(?<![\w+.-])(?P<scheme>https?)://(?:[^\s/@,]{0,200}@)?(?P<host>[a-z0-9_][\w.-]{0,250}):(?P<port>\d{1,5})"
+)
+_MOST_URLS = 20
+_URL_VARIABLE = regex(r"SCHEMA_?REGISTRY|CONNECT|KSQL|KAFKA_?REST|REST_?PROXY")
+# What a service tells others, or what only browsers use.
+_NO_URL_VARIABLE = regex(r"LISTENERS?$|ADVERTISED|PROXY_URL$|OAUTH|TOKEN|JAAS|PASSWORD|SECRET|ORIGIN|WAIT")
 # Where images that start from a relative path stand.
 _KAFKA_HOME = "/opt/kafka"
 
@@ -50,6 +59,33 @@ def declared_neighbour(service: Service, member: Member, read: ReadFile) -> Rest
         return None
     shown = {name: value for name, value in declared.items() if not _SECRET.search(name)}
     return RestNeighbour(member=member, config=config, declared=shown)
+
+
+def url_clients(service: Service, member: Member) -> Iterator[KafkaClient]:
+    """The URLs of such services that a service is told in its variables."""
+    for name, variable in service.environment.items():
+        text = variable.value
+        if text is None or "://" not in text.value or not _is_url_variable(name):
+            continue
+        addresses = tuple(
+            BootstrapAddress(
+                host=match["host"],
+                port=int(match["port"]),
+                start=match.start("host"),
+                end=match.end("port"),
+                scheme=match["scheme"].lower(),
+            )
+            for match in islice(_URL.finditer(text.value), _MOST_URLS)
+            if 0 < int(match["port"]) < 65536
+        )
+        if addresses:
+            yield KafkaClient(
+                member=member, declared=ComposeValue(variable=name, text=text), setting=name, bootstraps=addresses
+            )
+
+
+def _is_url_variable(name: str) -> bool:
+    return _URL_VARIABLE.search(name.upper()) is not None and _NO_URL_VARIABLE.search(name.upper()) is None
 
 
 def _file_argument(line: Line) -> str:

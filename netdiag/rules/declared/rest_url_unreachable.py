@@ -1,0 +1,122 @@
+"""A URL of Schema Registry, Kafka Connect, ksqlDB or REST Proxy leads nowhere from the container that uses it.
+
+Why: A URL takes one hop: its host must resolve in the client's container, and the service must bind the port. localhost
+is the client itself, and a published port exists only on the docker host. Consoles, converters and connectors start
+with such a URL, and fail at the first request.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      registry:
+        image: confluentinc/cp-schema-registry:7.9.2
+        ports: ["8085:8081"]
+        environment:
+          SCHEMA_REGISTRY_HOST_NAME: registry
+          SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS: PLAINTEXT://kafka:9092
+      console:
+        image: ghcr.io/kafbat/kafka-ui:v1.5.0
+        environment:
+          KAFKA_CLUSTERS_0_BOOTSTRAPSERVERS: kafka:9092
+          KAFKA_CLUSTERS_0_SCHEMAREGISTRY: http://registry:8085  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      registry:
+        image: confluentinc/cp-schema-registry:7.9.2
+        ports: ["8085:8081"]
+        environment:
+          SCHEMA_REGISTRY_HOST_NAME: registry
+          SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS: PLAINTEXT://kafka:9092
+      console:
+        image: ghcr.io/kafbat/kafka-ui:v1.5.0
+        environment:
+          KAFKA_CLUSTERS_0_BOOTSTRAPSERVERS: kafka:9092
+          KAFKA_CLUSTERS_0_SCHEMAREGISTRY: http://registry:8081
+
+Seen: Connection refused: registry/172.18.0.4:8085
+
+Sources: compose-spec, ports: HOST:CONTAINER; the defaults of `listeners` of each service.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from netdiag.deployment.clients import Attempt, holds_broker, target_member, url_attempts, why_failing, why_unresolved
+from netdiag.deployment.model.deployment import Deployment, RestNeighbour
+from netdiag.deployment.neighbours import with_rest_listeners
+from netdiag.findings import Applicability, Edit, Finding, Related, Severity
+from netdiag.kafka.listeners import is_loopback
+
+ID = "rest-url-unreachable"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every URL whose host no container has, or that leads to no listener of a known service.
+
+    A name that no container has is a warning: what is not shown may have it.
+    """
+    if not deployment.url_clients:
+        return
+    view = with_rest_listeners(deployment)
+    known = {one.name: one for one in deployment.neighbours if one.config.entries}
+    for attempt in url_attempts(deployment):
+        host, port = attempt.address.host, attempt.address.port
+        if is_loopback(host):
+            meant = next((one for one in known.values() if port in _ports(one)), None)
+            if meant is None or meant.name == attempt.member.name or _may_serve(attempt):
+                continue
+            if why_failing(view, attempt.vantage, host, port):
+                yield _finding(attempt, f"which is {attempt.member.name} itself", SEVERITY, meant)
+            continue
+        member = target_member(view, attempt)
+        if member is None:
+            if why_unresolved(view, attempt) is not None:
+                yield _finding(attempt, "a name that does not resolve in its container", Severity.WARNING, None)
+            continue
+        meant = known.get(member.name)
+        because = why_failing(view, attempt.vantage, host, port) if meant else None
+        if meant is not None and because is not None:
+            yield _finding(attempt, f"but {because}", SEVERITY, meant)
+
+
+def _may_serve(attempt: Attempt) -> bool:
+    """Whether something of the client's own may listen there."""
+    return holds_broker(attempt.member) or any(p.target == attempt.address.port for p in attempt.member.published)
+
+
+def _ports(neighbour: RestNeighbour) -> tuple[int, ...]:
+    return tuple(entry.endpoint.port for entry in neighbour.config.entries)
+
+
+def _finding(attempt: Attempt, because: str, severity: Severity, meant: RestNeighbour | None) -> Finding:
+    entry, setting = attempt.entry, attempt.client.setting
+    better = f"{meant.member.service or meant.name}:{_ports(meant)[0]}" if meant else ""
+    listens = f"{meant.name} listens on {', '.join(map(str, _ports(meant)))}" if meant else ""
+    return Finding(
+        rule=ID,
+        severity=severity,
+        message=f'{attempt.member.name} uses "{entry.scheme}://{attempt.address}", {because}',
+        location=attempt.where,
+        related=(Related(location=meant.place("listeners"), message=listens),) if meant else (),
+        why="containers reach one another by the names of services, at the ports that these bind",
+        hint=f"set {setting} to {entry.scheme}://{better}"
+        if better
+        else "use the name of a service on a shared network",
+        service=attempt.member.name,
+        edits=_edits(attempt, better) if better else (),
+    )
+
+
+def _edits(attempt: Attempt, better: str) -> tuple[Edit, ...]:
+    edit = attempt.client.declared.edit(attempt.entry.start, attempt.entry.end, better)
+    return (replace(edit, applicability=Applicability.SAFE),) if edit else ()

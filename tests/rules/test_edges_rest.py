@@ -1,0 +1,157 @@
+"""Cases of the rules about services beside the brokers, beside their docstring examples: milder cases, silence."""
+
+import json
+
+import pytest
+
+from netdiag.findings import FileLocation
+from netdiag.rules.declared import check_deployment
+from tests.deployment.stacks import deployment_of
+
+CONNECT = {
+    "CONNECT_BOOTSTRAP_SERVERS": "kafka:9092",
+    "CONNECT_GROUP_ID": "connect",
+    "CONNECT_CONFIG_STORAGE_TOPIC": "configs",
+    "CONNECT_OFFSET_STORAGE_TOPIC": "offsets",
+    "CONNECT_STATUS_STORAGE_TOPIC": "status",
+}
+OTHER = {name: "other" for name in CONNECT if name != "CONNECT_BOOTSTRAP_SERVERS"}
+REGISTRY = {"SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS": "PLAINTEXT://kafka:9092"}
+KAFKA = {"KAFKA_ZOOKEEPER_CONNECT": "zookeeper:2181", "KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://kafka:9092"}
+
+
+def service(image: str, environment: dict[str, str], **keys: object) -> dict[str, object]:
+    return {"image": image, "environment": environment, **keys}
+
+
+def worker(host: str, *, keys: dict[str, object] | None = None, **environment: str) -> dict[str, object]:
+    variables = {**CONNECT, "CONNECT_REST_ADVERTISED_HOST_NAME": host, **environment}
+    return service("confluentinc/cp-kafka-connect:7.9.2", variables, **(keys or {}))
+
+
+def found(services: dict[str, object], **files: str) -> list[str]:
+    """The findings of these rules, each with what stands at its place."""
+    kafka = service("confluentinc/cp-kafka:7.9.2", KAFKA)
+    text = json.dumps({"name": "t", "services": {"kafka": kafka, **services}, "x-files": files})
+    sources = {"compose.yml": text.encode()} | {name: content.encode() for name, content in files.items()}
+    rows = []
+    for finding in check_deployment(deployment_of(text)):
+        if finding.rule.startswith(("rest-", "connect-")):
+            place = finding.location
+            assert isinstance(place, FileLocation)
+            where = sources[place.path][place.start : place.end].decode()
+            rows.append(f"{finding.severity.value} {finding.rule} {finding.service} {where}")
+    return rows
+
+
+def test_a_worker_that_is_alone_may_advertise_anything() -> None:
+    assert found({"connect": worker("localhost")}) == []
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        worker("localhost", **OTHER),
+        # Another Kafka cluster, or none that can be told.
+        worker("localhost", CONNECT_BOOTSTRAP_SERVERS="elsewhere:9092"),
+        worker("localhost", CONNECT_BOOTSTRAP_SERVERS="${BROKERS}"),
+        worker("localhost", CONNECT_GROUP_ID="${GROUP}"),
+        # Not a worker: somebody installs something, or runs another program.
+        worker("localhost", keys={"command": "connect-standalone /etc/worker.properties"}),
+        worker("localhost", keys={"command": "sleep infinity"}),
+    ],
+)
+def test_workers_of_different_groups(second: dict[str, object]) -> None:
+    assert found({"connect-1": worker("localhost"), "connect-2": second}) == []
+
+
+def test_workers_in_one_namespace_may_use_localhost() -> None:
+    host = {"network_mode": "service:connect-1"}
+    services = {
+        "connect-1": worker("localhost"),
+        "connect-2": worker("localhost", keys=host, CONNECT_LISTENERS="http://:8084"),
+    }
+    assert found(services) == []
+
+
+def test_unknown_hosts_are_no_findings() -> None:
+    services = {
+        "connect-1": worker("connect.example.com"),
+        "connect-2": worker("${CONNECT_HOST}"),
+        "connect-3": worker("192.0.2.7"),
+    }
+    assert found(services) == []
+
+
+def test_the_command_of_public_examples() -> None:
+    command = ["bash", "-c", "confluent-hub install x\n/etc/confluent/docker/run &\nsleep infinity"]
+    services = {"connect-1": worker("connect-1"), "connect-2": worker("localhost", keys={"command": command})}
+    assert found(services) == ["error rest-advertised-loopback connect-2 localhost"]
+
+
+def test_worker_files() -> None:
+    properties = "bootstrap.servers=kafka:9092\ngroup.id=connect\nlisteners=http://0.0.0.0:8083\n"
+    file = service(
+        "apache/kafka:4.0.0",
+        {},
+        command="/opt/kafka/bin/connect-distributed.sh /conf/worker.properties",
+        volumes=["./worker.properties:/conf/worker.properties"],
+    )
+    services = {"connect-1": worker("connect-1"), "connect-2": file}
+    assert found(services, **{"worker.properties": properties}) == ["error rest-advertised-loopback connect-2 0.0.0.0"]
+    better = properties + "rest.advertised.host.name=connect-2\n"
+    assert found(services, **{"worker.properties": better}) == []
+
+
+def test_schema_registry_and_ksqldb() -> None:
+    registry, ksql = "confluentinc/cp-schema-registry:7.9.2", "confluentinc/cp-ksqldb-server:7.9.2"
+    services = {
+        "registry-1": service(registry, {**REGISTRY, "SCHEMA_REGISTRY_HOST_NAME": "registry-1"}),
+        "registry-2": service(registry, {**REGISTRY, "SCHEMA_REGISTRY_HOST_NAME": "localhost"}),
+        "ksql-1": service(ksql, {"KSQL_BOOTSTRAP_SERVERS": "kafka:9092"}),
+        "ksql-2": service(
+            ksql, {"KSQL_BOOTSTRAP_SERVERS": "kafka:9092", "KSQL_KSQL_ADVERTISED_LISTENER": "http://other:8088"}
+        ),
+    }
+    assert found(services) == [
+        "error rest-advertised-loopback registry-2 localhost",
+        "error rest-advertised-unreachable ksql-2 other",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://registry:8081", []),
+        ("http://registry:8081/api", []),
+        ("http://user:password@registry:8081", []),
+        ("https://psrc-1.example.com:443", []),
+        ("http://registry", []),
+        ("${REGISTRY}", []),
+        ("http://registry:8082", ["error rest-url-unreachable app registry:8082"]),
+        ("http://registry:8081,http://registry:8082", ["error rest-url-unreachable app registry:8082"]),
+        ("http://localhost:8081", ["error rest-url-unreachable app localhost:8081"]),
+        # Nobody here listens there: something of the client's own may.
+        ("http://localhost:9999", []),
+        ("http://registri:8081", ["warning rest-url-unreachable app registri:8081"]),
+        # What listens in the broker's container is unknown.
+        ("http://kafka:8081", []),
+        ("http://web:8081", []),
+    ],
+)
+def test_urls(url: str, expected: list[str]) -> None:
+    services = {
+        "registry": service("confluentinc/cp-schema-registry:7.9.2", {**REGISTRY, "SCHEMA_REGISTRY_HOST_NAME": "r"}),
+        "web": service("nginx", {}),
+        "app": service("example/app", {"SCHEMA_REGISTRY_URL": url}),
+    }
+    assert found(services) == expected
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["KSQL_KSQL_ADVERTISED_LISTENER", "CONTROL_CENTER_KSQL_1_ADVERTISED_URL", "HTTP_PROXY_URL", "WAIT_FOR_CONNECT"],
+)
+def test_variables_that_are_for_others(name: str) -> None:
+    registry = service("confluentinc/cp-schema-registry:7.9.2", {**REGISTRY, "SCHEMA_REGISTRY_HOST_NAME": "r"})
+    assert found({"registry": registry, "app": service("example/app", {name: "http://registry:9"})}) == []
