@@ -179,6 +179,7 @@ def test_output_goes_to_a_file_as_a_whole(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["compose.yml", "result.json"]
 
 
+@pytest.mark.slow
 def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
     for form in ("text", "json"):
         runs = {

@@ -228,6 +228,7 @@ def _on_terminal(folder: Path, *words: str, env: dict[str, str]) -> bytes:
     return said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "concise"])
 def test_on_a_terminal_places_and_rules_are_links(tmp_path: Path, form: str) -> None:
     (tmp_path / "my compose.yml").write_text(BROKEN)
@@ -302,6 +303,7 @@ outputs.write_outputs([outputs.Output(format=form)], report, Console(), matrix=T
 SCRIPT = 'set -o pipefail; "$0" -c "$1" "$2" | head -n 1; exit "${PIPESTATUS[0]}"'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", Format)
 def test_two_megabytes_into_head(form: Format) -> None:
     done = subprocess.run(
@@ -321,6 +323,7 @@ def test_two_megabytes_into_head(form: Format) -> None:
     assert len(done.stdout.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_all_formats_are_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
     (tmp_path / "a.yml").write_text(BROKEN)
     (tmp_path / "b.yml").write_text((ROOT / "compose/scenarios/S04-bind-foreign-address/kraft.broken.yml").read_text())
