@@ -18,8 +18,9 @@ import pytest
 
 from tests.deployment.stacks import files_beside
 from tests.figures import Report
+from tests.house.tree import ROOT
 from tests.lab.cache import digest
-from tests.lab.image_set import image_key
+from tests.lab.jars import KAFKA_3, KAFKA_4
 from tests.lab.lab import Lab
 from tests.live.examples import compose_of, images, is_alone_on_the_host
 from tests.live.print_cases import PrintCase, of_examples, of_mutants, predicting
@@ -30,6 +31,8 @@ EXAMPLES = of_examples()
 # By the kinds of images: the first example of each is always started.
 FIRST = {frozenset(images(case.text)): case.name for case in reversed(EXAMPLES) if case.name == case.rule}
 RECORD = Path(__file__).with_name("printed.json")
+# What decides the log of a broker that refuses to start: the scripts and properties of its image, and the release.
+_OF_BROKERS = ("apache", "cp")
 _ENDS_WITHIN = 120.0
 
 
@@ -84,10 +87,16 @@ def test_what_cannot_be_run_here_is_known() -> None:
 
 
 @cache
+def broker_images() -> str:
+    """Changes whenever an image of a broker does."""
+    return digest(*(ROOT / "tests" / "lab" / "images" / name for name in _OF_BROKERS), KAFKA_3, KAFKA_4)
+
+
+@cache
 def recorded() -> Mapping[str, str]:
     """The examples that brokers of these images were started with, by name."""
     record: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
-    return record["examples"] if record["images"] == image_key() else {}
+    return record["examples"] if record["images"] == broker_images() else {}
 
 
 def told(case: PrintCase) -> str:
@@ -102,7 +111,7 @@ def is_recorded(case: PrintCase) -> bool:
 
 def record(case: PrintCase) -> None:
     """Keep that a broker printed it."""
-    now = {"images": image_key(), "examples": dict(sorted({**recorded(), case.name: told(case)}.items()))}
+    now = {"images": broker_images(), "examples": dict(sorted({**recorded(), case.name: told(case)}.items()))}
     RECORD.write_text(json.dumps(now, indent=2) + "\n", encoding="utf-8")
     recorded.cache_clear()
 
