@@ -195,6 +195,10 @@ def covers(certificate: Certificate, host: str) -> bool:
     return any(_same_address(given, address) for given in certificate.addresses)
 
 
+LIBRDKAFKA_SAYS = "certificate verify failed"
+"""What librdkafka prints of every certificate that it does not accept, whatever the reason."""
+
+
 def java_says(certificate: Certificate, host: str) -> str:
     """What a Java client prints where the certificate does not cover the host (`HostnameChecker`)."""
     if not is_address(host):

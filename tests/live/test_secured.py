@@ -493,7 +493,7 @@ def test_the_files_foretell_what_javas_client_gets(running: Running, figure: Rep
     assert (word == "ok") == (java == "ok"), f"{word}: {findings}; Java: {printed[-3000:]}"
     if java in ("tls", "sasl"):
         assert word == java, f"{findings}; Java: {printed[-3000:]}"
-    quoted = [text for one in findings if "Java" in one["why"] for text in re.findall(r'"([^"]+)"', one["why"])]
+    quoted = [text for one in findings for text in re.findall(r'Java client [^"]*"([^"]+)"', one["why"])]
     for text in quoted:
         assert text in printed, printed[-3000:]
     figure(f"{name} x {_id(client)}", f"foretold {word}, Java {java}" + (f": {quoted[0]}" if quoted else ""))

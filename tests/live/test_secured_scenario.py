@@ -13,8 +13,9 @@ from tests.figures import Report
 from tests.lab.engine import HOST_ADDRESS
 from tests.lab.java_tools import JavaTools
 from tests.lab.lab import Lab
+from tests.lab.processes import run
 from tests.lab.stack import Stack
-from tests.lab.vantages import docker_host
+from tests.lab.vantages import Vantage, docker_host
 from tests.live.stacks import SCENARIOS
 
 S17 = SCENARIOS / "S17-tls-and-sasl"
@@ -29,7 +30,7 @@ def test_what_a_key_store_lacks_is_what_javas_client_prints(lab: Lab, kind: str,
     command = [sys.executable, "-m", "netdiag", "check-listeners", str(file), "--format", "json", "--exit-zero"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     (why,) = [one["why"] for one in json.loads(done.stdout)["findings"] if one["severity"] == "error"] or [""]
-    sentence = why.partition('"')[2].rpartition('"')[0]
+    sentence, others = (why.split('"')[1::2] or ["", ""])[:2]
     with lab.up(file) as stack:
         words = ["--bootstrap-server", "localhost:9093", "--command-config", _client_of_s25(lab)]
         java = JavaTools(lab.client_root, lab.engine.record.run_id)
@@ -37,10 +38,21 @@ def test_what_a_key_store_lacks_is_what_javas_client_prints(lab: Lab, kind: str,
             printed = java.call(docker_host(stack).place, "kafka.admin.BrokerApiVersionsCommand", words, 60).text
         finally:
             java.close()
+        kcat = _kcat(lab, docker_host(stack))
+    assert others in kcat if kind == "broken" else " broker 1" in kcat, kcat
     assert bool(sentence) is (kind == "broken")
     assert sentence in printed, printed[-3000:]
     assert ("(id: 1 rack:" in printed) is (kind == "repaired"), printed[-3000:]
     figure(f"S25 {kind}, Java on the docker host", sentence or "ok")
+
+
+def _kcat(lab: Lab, vantage: Vantage) -> str:
+    """What librdkafka prints that verifies the certificate."""
+    words = ["kcat", "-L", "-m", "10", "-b", "localhost:9093", "-X", "security.protocol=SSL"]
+    words += ["-X", "ssl.ca.location=/var/tmp/s25/secrets/authority.pem"]
+    words += ["-X", "ssl.endpoint.identification.algorithm=https"]
+    done = run(vantage.place.argv_in_root(lab.client_root, words), check=False, timeout=60)
+    return done.stdout + done.stderr
 
 
 def _client_of_s25(lab: Lab) -> str:

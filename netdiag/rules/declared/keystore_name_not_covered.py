@@ -65,7 +65,7 @@ from netdiag.deployment.secured import (
 )
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import is_wildcard
-from netdiag.kafka.security import Certificate, covers, is_address, is_domain_name, java_says, names_of
+from netdiag.kafka.security import LIBRDKAFKA_SAYS, Certificate, covers, is_address, is_domain_name, java_says, names_of
 
 ID = "keystore-name-not-covered"
 SEVERITY = Severity.ERROR
@@ -148,4 +148,5 @@ def _named_by(met: AdvertisedIdentity | TlsAttempt) -> tuple[Related, ...]:
 
 
 def _why(certificate: Certificate, host: str) -> str:
-    return f'a Java client ends the TLS handshake with "{java_says(certificate, host)}"'
+    says = f'a Java client ends the TLS handshake with "{java_says(certificate, host)}"'
+    return f'{says}, librdkafka with "{LIBRDKAFKA_SAYS}"' if _is_name(host) else says

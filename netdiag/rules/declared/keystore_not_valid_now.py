@@ -59,7 +59,7 @@ from datetime import datetime
 from netdiag.deployment.model.deployment import Broker, DeclaredStore, Deployment, ListenerIdentity
 from netdiag.deployment.secured import meetings
 from netdiag.findings import Finding, Severity
-from netdiag.kafka.security import CertificateFault, OpenedStore, TrustAnchor, faults_of
+from netdiag.kafka.security import LIBRDKAFKA_SAYS, CertificateFault, OpenedStore, TrustAnchor, faults_of
 
 ID = "keystore-not-valid-now"
 SEVERITY = Severity.ERROR
@@ -105,7 +105,7 @@ def _findings(
                 if fault.detail.startswith("it ")
                 else f"of the certificates of {broker.name}, {detail}",
                 location=keystore.where,
-                why=f'a Java client ends the TLS handshake with "{_PRINTS}"'
+                why=f'a Java client ends the TLS handshake with "{_PRINTS}", librdkafka with "{LIBRDKAFKA_SAYS}"'
                 if refused
                 else "clients refuse it from then on",
                 hint="issue a new certificate",

@@ -59,7 +59,7 @@ from collections.abc import Iterator
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.secured import Meeting, meetings
 from netdiag.findings import Finding, Related, Severity
-from netdiag.kafka.security import OpenedStore, TrustAnchor
+from netdiag.kafka.security import LIBRDKAFKA_SAYS, OpenedStore, TrustAnchor
 
 ID = "keystore-untrusted"
 SEVERITY = Severity.ERROR
@@ -102,7 +102,7 @@ def _finding(met: Meeting, because: str) -> Finding:
         related=related,
         why="a broker tries a handshake with itself when it starts, and exits if it fails"
         if is_itself
-        else f'a Java client ends the TLS handshake with "{_PRINTS}"',
+        else f'a Java client ends the TLS handshake with "{_PRINTS}", librdkafka with "{LIBRDKAFKA_SAYS}"',
         hint=f"add the authority of {broker.name}'s certificate to the trust store",
         service=met.client,
         listener=listener,
