@@ -31,10 +31,10 @@ Good:
         nodes:
           kafka: {stored: {cluster: D3u-YjCPSHefPgUPtJNIFg, node: 1}}
 
-Seen: "The Cluster ID D3u-YjCPSHefPgUPtJNIFg doesn't match stored clusterId Some(5L6g3nShT-eMCtK--X86sw) in
-meta.properties"
+Seen: "Invalid cluster.id in: /var/lib/kafka/data/meta.properties. Expected D3u-YjCPSHefPgUPtJNIFg, but read
+5L6g3nShT-eMCtK--X86sw"
 
-Sources: `KafkaServer.startup` of Kafka 3.9; `/cluster/id` in ZooKeeper, Metadata, and `meta.properties`.
+Sources: `MetaPropertiesEnsemble.verify` of Kafka 3.9; `/cluster/id` in ZooKeeper, Metadata, and `meta.properties`.
 """
 
 from collections.abc import Iterator
