@@ -120,6 +120,13 @@ TARGETS = (
         "two clusters harmed from outside, nine kinds of fault alone and ten random pairs: the mesh names exactly the "
         "edges that are cut, as the injected rules and plain sockets from inside say",
     ),
+    _tests(
+        "registry",
+        "clusters of three brokers with ZooKeeper (3.9.1) and KRaft (3.9.1, 4.3.1), steady, with another listener, "
+        "with one ID twice, with the volume of another cluster, fenced, without controller, below a chroot, with ACLs: "
+        "every registered endpoint is what zookeeper-shell, kafka-dump-log and kafka-cluster say, and each state has "
+        "its finding",
+    ),
     _tests("live-time", "live check of the five-broker cluster, all vantages: under 5 s"),
     _tests(
         "live-scale",
