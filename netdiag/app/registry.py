@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 # From so many places ZooKeeper is asked, if it does not answer at the first.
 _MOST_PLACES = 4
+# Nobody has so many listeners; of the ports that listen in a container, the first ones are tried.
+_MOST_DOORS = 32
 _LONGEST_DIGEST = 4096
 # What a broker does to a client that it does not want; some listeners with TLS just close.
 _GUARDED = frozenset({Reason.TLS, Reason.SASL, Reason.CLOSED})
@@ -113,7 +115,7 @@ def _named_zookeeper(text: str, digest: str | None, timeout: float) -> Registere
     (answer,) = answers.zookeepers
     if not isinstance(answer.outcome, ZookeeperRead):
         raise InputError(f"cannot read it: {answer.outcome.because}", where=f"ZooKeeper at {answer.server}")
-    return Registered(name=f"ZooKeeper at {text}", registries=_registries(answers, Mode.ZOOKEEPER))
+    return Registered(name=f"ZooKeeper at {text}", registries=_registries(answers))
 
 
 def _zookeeper(connect: str) -> tuple[tuple[Address, ...], str]:
@@ -161,12 +163,15 @@ def _in_file(broker: Broker) -> InFile:
 
 
 def _clusters(deployment: Deployment) -> tuple[tuple[Broker, ...], ...]:
-    """Those that share a ZooKeeper, and those with KRaft: of these, only their answers tell clusters apart."""
+    """Those that share a ZooKeeper, and all others: of these, only their answers tell clusters apart.
+
+    Of a broker that a file configures, netdiag does not know which it is.
+    """
     found: dict[str, list[Broker]] = {}
     for broker in deployment.brokers:
         if broker.config.mode is Mode.ZOOKEEPER:
             found.setdefault(broker.config.quorum, []).append(broker)
-        elif broker.config.mode is Mode.KRAFT:
+        elif broker.config.mode is not Mode.REDPANDA:
             found.setdefault("", []).append(broker)
     return tuple(tuple(brokers) for brokers in found.values())
 
@@ -199,7 +204,7 @@ class _Reading:
 
         properties = self._options.client_properties
         questions = [
-            BrokerQuestion(member=broker.name, vantage=self._inside[broker.name], addresses=_doors(broker))
+            BrokerQuestion(member=broker.name, vantage=self._inside[broker.name], addresses=self._doors(broker))
             for broker in self._brokers
             if broker.config.is_broker and broker.name in self._inside
         ]
@@ -212,7 +217,7 @@ class _Reading:
         unseen = {each.vantage.label: each.because for each in self._seen.skipped if self._is_inside(each.vantage)}
         notes = [f"{label} cannot be entered: {why}" for label, why in {**unseen, **answers.skipped}.items()]
         directories = self._directories(notes)
-        registries = list(_registries(answers, self._mode))
+        registries = list(_registries(answers))
         registries += self._metadata_log(directories, {one.cluster_id for one in registries})
         stopped = {name: str(why) for name, why in self._seen.stopped.items()}
         return join_registered(
@@ -252,6 +257,21 @@ class _Reading:
             return ()
         return (ZookeeperQuestion(servers=servers, chroot=chroot, vantages=places, digest=self._digest),)
 
+    def _doors(self, broker: Broker) -> tuple[Address, ...]:
+        """Where a broker's listeners for clients can be entered from inside its own container.
+
+        Where a file configures them, these are among the ports that listen there.
+        """
+        ends = [(entry.endpoint.host, entry.endpoint.port) for entry in broker.config.broker_listeners]
+        if broker.is_configured_by_file:
+            ends = [("", port) for port in sorted({one.port for one in self._seen.sockets.get(broker.name, ())})]
+        found = (
+            Address(host="localhost" if is_wildcard(host) else host, port=port)
+            for host, port in ends
+            if 0 < port < 65536
+        )
+        return tuple(dict.fromkeys(found))[:_MOST_DOORS]
+
     def _directories(self, notes: list[str]) -> dict[str, DataDirectory]:
         """The data directories by member: whose they are and, with KRaft, the log of the cluster's metadata."""
         found: dict[str, DataDirectory] = {}
@@ -265,7 +285,7 @@ class _Reading:
             )
             try:
                 (found[broker.name],) = read_storage(
-                    query, reads_logs=self._mode is Mode.KRAFT, listener=self._listener
+                    query, reads_logs=self._mode is not Mode.ZOOKEEPER, listener=self._listener
                 )
             except NetdiagError as error:
                 self._listener.handled(error)
@@ -285,18 +305,7 @@ class _Reading:
             yield from_stored_state(best.state, f"the metadata log of {name}", cluster_id)
 
 
-def _doors(broker: Broker) -> tuple[Address, ...]:
-    """Where a broker's listeners for clients can be entered from inside its own container."""
-    ends = (entry.endpoint for entry in broker.config.broker_listeners)
-    found = (
-        Address(host="localhost" if is_wildcard(end.host) else end.host, port=end.port)
-        for end in ends
-        if 0 < end.port < 65536
-    )
-    return tuple(dict.fromkeys(found))
-
-
-def _registries(answers: "RegistryAnswers", mode: Mode) -> tuple[Registry, ...]:
+def _registries(answers: "RegistryAnswers") -> tuple[Registry, ...]:
     found = []
     for one in answers.zookeepers:
         if isinstance(one.outcome, ZookeeperRead):
@@ -304,9 +313,8 @@ def _registries(answers: "RegistryAnswers", mode: Mode) -> tuple[Registry, ...]:
             found.append(from_zookeeper(one.outcome, where))
     for said in answers.brokers:
         if said.answered is not None:
-            has_quorum = mode is Mode.KRAFT
             source = f"{said.member} at {said.address}"
-            found.append(from_listener(said.answered, said.cluster, source, has_quorum=has_quorum))
+            found.append(from_listener(said.answered, said.cluster, source))
     return tuple(found)
 
 

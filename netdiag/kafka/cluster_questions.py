@@ -24,7 +24,7 @@ from netdiag.kafka.questions import ApiVersion, NodeEndpoint
 from netdiag.kafka.stored_records import METADATA_TOPIC
 from netdiag.values import dataclass
 
-_DESCRIBE_CLUSTER, _DESCRIBE_QUORUM = 60, 55
+_DESCRIBE_CLUSTER, DESCRIBE_QUORUM = 60, 55
 _LARGEST = 1 << 20
 _MOST_VALUES = 50_000
 _MOST_NODES = 1000
@@ -77,7 +77,7 @@ class ClusterConversation:
     """Both questions on a connection that is open; `offered` is what the broker answered to ApiVersions."""
 
     def __init__(self, offered: Sequence[ApiVersion], *, client_id: str = "netdiag") -> None:
-        self._versions = {key: _common(offered, key) for key in (_DESCRIBE_CLUSTER, _DESCRIBE_QUORUM)}
+        self._versions = {key: _common(offered, key) for key in (_DESCRIBE_CLUSTER, DESCRIBE_QUORUM)}
         self._client_id = client_id
         self._frames = FrameSplitter(_LARGEST)
         self._asking = _DESCRIBE_CLUSTER
@@ -127,11 +127,11 @@ class ClusterConversation:
         self._to_send = encode_request(api_key, version, self._correlation_id, self._client_id, fitting)
 
     def _ask_quorum(self) -> None:
-        if self._versions[_DESCRIBE_QUORUM] is None:
+        if self._versions[DESCRIBE_QUORUM] is None:
             self.outcome = self._cluster
             return
         topic = {"topic_name": METADATA_TOPIC, "partitions": ({"partition_index": 0},)}
-        self._ask(_DESCRIBE_QUORUM, {"topics": (topic,)})
+        self._ask(DESCRIBE_QUORUM, {"topics": (topic,)})
 
     def _take(self, frame: bytes) -> None:
         if frame[:4] != self._correlation_id.to_bytes(4, "big"):

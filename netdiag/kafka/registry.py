@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 
-from netdiag.kafka.cluster_questions import ClusterTold
+from netdiag.kafka.cluster_questions import DESCRIBE_QUORUM, ClusterTold
 from netdiag.kafka.listeners import Endpoint, parse_listeners, well_formed
 from netdiag.kafka.questions import Answered, NodeEndpoint
 from netdiag.kafka.stored_state import Registration, StoredState
@@ -117,8 +117,10 @@ def from_stored_state(state: StoredState, source: str, cluster_id: str | None) -
     )
 
 
-def from_listener(answered: Answered, told: ClusterTold | None, source: str, *, has_quorum: bool) -> Registry:
-    """What one listener tells: with a quorum, its leader is the controller, as far as that is told."""
+def from_listener(answered: Answered, told: ClusterTold | None, source: str) -> Registry:
+    """What one listener tells: with KRaft, the quorum's leader is the controller, as far as that is told."""
+    # Brokers with ZooKeeper do not offer DescribeQuorum.
+    has_quorum = any(api.api_key == DESCRIBE_QUORUM for api in answered.api_versions)
     told = told or ClusterTold(cluster_refused="it was not asked", quorum_refused="it was not asked")
     name = _listener(answered)
     fenced = {one.endpoint.node_id: one.is_fenced for one in told.brokers}

@@ -30,12 +30,13 @@ from netdiag.io.network.registry import (
 )
 from netdiag.kafka import questions
 from netdiag.kafka.cluster_questions import ClusterTold, Quorum
-from netdiag.kafka.questions import NodeEndpoint, Setting
+from netdiag.kafka.questions import ApiVersion, NodeEndpoint, Setting
 from netdiag.kafka.registry import RegistryKind
 from netdiag.kafka.storage import DataDirectory, MetaProperties
 from netdiag.kafka.stored_state import NOTHING_STORED, Registration, StoredState
 from netdiag.kafka.zookeeper import NotRead, Znode, ZookeeperRead
 from netdiag.linux.netns import ProcessNamespace
+from netdiag.linux.sockets import ListeningSocket
 from tests.deployment.stacks import deployment_of
 
 ZOOKEEPER = """\
@@ -84,14 +85,16 @@ def inside(name: str, kind: VantageKind = VantageKind.BROKER) -> LiveVantage:
     )
 
 
-def answered(node_id: int, *ends: tuple[str, int], advertised: str = "", cluster_id: str = "abc") -> questions.Answered:
+def answered(
+    node_id: int, *ends: tuple[str, int], advertised: str = "", cluster_id: str = "abc", has_quorum: bool = False
+) -> questions.Answered:
     """What a broker says of itself; the first end is its own."""
     return questions.Answered(
         cluster_id=cluster_id,
         node_id=node_id,
         controller_id=2,
         brokers=tuple(NodeEndpoint(node_id=node_id + n, host=host, port=port) for n, (host, port) in enumerate(ends)),
-        api_versions=(),
+        api_versions=(ApiVersion(api_key=55, min_version=0, max_version=2),) if has_quorum else (),
         settings=(Setting(name="advertised.listeners", value=advertised),) if advertised else (),
         identity_unknown=None,
     )
@@ -278,12 +281,28 @@ def test_the_metadata_log_of_the_cluster_that_answers(
     }
     quorum = ClusterTold(quorum=Quorum(leader_id=10, voters=(10,), observers=(1,)))
     if told:
-        said = answered(1, ("one", 9092), cluster_id=told)
+        said = answered(1, ("one", 9092), cluster_id=told, has_quorum=True)
         world.answers = RegistryAnswers(brokers=(world.said("one", 9092, said, quorum),))
     found = world.read()
     logs = [one.source for one in found.registries if one.kind is RegistryKind.METADATA_LOG]
     assert logs == ([source] if source else [])
     assert found.controller_id == (10 if told else None)
+
+
+def test_a_broker_that_a_file_configures_is_asked_at_the_ports_that_listen(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """\
+services:
+  one:
+    image: apache/kafka:4.3.1
+    volumes: ["./server.properties:/mnt/shared/config/server.properties"]
+"""
+    world = World(text, monkeypatch)
+    ports = tuple(ListeningSocket(address="0.0.0.0", port=port) for port in (9092, 9094, 9092))
+    world.live = replace(world.live, sockets={"one": ports})
+    found = world.read()
+    (question,) = world.brokers
+    assert [str(address) for address in question.addresses] == ["localhost:9092", "localhost:9094"]
+    assert found.nodes[0].declared == ()
 
 
 @pytest.mark.parametrize("text", ["", "reader", "reader:", ":secret", "a:b\nc:d"])

@@ -145,7 +145,7 @@ def test_a_real_broker_tells_of_its_cluster(size: int | None) -> None:
         observers=(1, 2, 3),
         endpoints={10: (Endpoint(listener="CONTROLLER", host="controller", port=9093),)},
     )
-    registry = from_listener(answered(), found, "broker-1", has_quorum=True)
+    registry = from_listener(answered(), found, "broker-1")
     assert (registry.controller_id, registry.tells_controller, registry.controller_lost) == (10, True, "")
     assert [(node.node_id, str(node.endpoints[0]), node.is_fenced) for node in registry.brokers] == [
         (1, "INTERNAL://broker-1:29092", False),
@@ -158,7 +158,7 @@ def test_the_quorum_does_not_answer() -> None:
     first = int.from_bytes(CLUSTER[:4]) + 4
     found = told(CLUSTER[:first])
     assert (found.quorum, found.quorum_refused, found.quorum_is_silent) == (None, "no answer in time", True)
-    registry = from_listener(answered(), found, "broker-1", has_quorum=True)
+    registry = from_listener(answered(), found, "broker-1")
     assert (registry.controller_id, registry.tells_controller) == (None, False)
     assert registry.controller_lost == "no answer in time"
     assert registry.problems == ("DescribeQuorum: no answer in time",)
@@ -167,12 +167,12 @@ def test_the_quorum_does_not_answer() -> None:
 def test_a_broker_with_zookeeper_has_no_quorum() -> None:
     found = told(b"", ())
     assert found.cluster_refused == "it does not offer DescribeCluster"
-    registry = from_listener(answered(), found, "broker-1", has_quorum=False)
+    registry = from_listener(answered(api_versions=()), found, "broker-1")
     assert (registry.controller_id, registry.tells_controller, registry.controller_lost) == (2, True, "")
 
 
 def test_a_listener_whose_name_is_not_told() -> None:
-    registry = from_listener(answered(settings=()), None, "broker-1", has_quorum=True)
+    registry = from_listener(answered(settings=()), None, "broker-1")
     assert registry.brokers[0].endpoints == (Endpoint(listener=UNNAMED, host="broker-1", port=29092),)
 
 

@@ -165,6 +165,8 @@ def join_registered(
 
 def advertised_endpoints(broker: Broker) -> tuple[Endpoint, ...]:
     """What a configuration declares, without what cannot be known before the broker starts."""
+    if broker.is_configured_by_file:
+        return ()
     endpoints = (entry.endpoint for entry in broker.config.advertised_listeners)
     return tuple(endpoint for endpoint in endpoints if endpoint.host and endpoint.port)
 
