@@ -223,7 +223,7 @@ class _Reading:
         return join_registered(
             self._brokers,
             registries,
-            now=_said(answers.brokers),
+            now=_said(answers.brokers, {broker.name: broker.config.controller_names for broker in self._brokers}),
             silent=_untold(answers.brokers, guarded=False),
             guarded=_untold(answers.brokers, guarded=True),
             stopped=stopped,
@@ -328,7 +328,7 @@ def _unread(answers: "RegistryAnswers") -> Iterable[str]:
             yield f"ZooKeeper at {one.server} cannot be read from {_place(one.vantage)}: {one.outcome.because}"
 
 
-def _said(answers: "Iterable[BrokerAnswer]") -> dict[str, SaidNow]:
+def _said(answers: "Iterable[BrokerAnswer]", controller_names: Mapping[str, tuple[str, ...]]) -> dict[str, SaidNow]:
     """What each broker says of itself, at the first of its listeners that answers."""
     found: dict[str, SaidNow] = {}
     for one in answers:
@@ -338,7 +338,7 @@ def _said(answers: "Iterable[BrokerAnswer]") -> dict[str, SaidNow]:
         said = SaidNow(
             node_id=one.answered.node_id,
             cluster_id=one.answered.cluster_id,
-            advertised=effective_endpoints(advertised),
+            advertised=effective_endpoints(advertised, controller_names[one.member]),
         )
         known = found.get(one.member)
         if known is None or (known.advertised is None and said.advertised is not None):

@@ -150,6 +150,21 @@ def test_a_dead_broker_that_was_controller_is_told_once() -> None:
     assert findings == ["live-duplicate-registration"]
 
 
+def test_what_a_broker_chooses_itself_is_no_difference() -> None:
+    """An empty host is the container's own; a controller's listener is advertised, and not registered."""
+    _, findings, _ = shown(
+        "zookeeper: {controller: 1, brokers: {1: {at: ['PLAINTEXT://kafka-1:9092', 'EXTERNAL://0f3a:9094']}}}\n"
+        "nodes: {kafka-1: {now: {node: 1, at: ['PLAINTEXT://kafka-1:9092', 'EXTERNAL://:9094', 'CONTROLLER://:9093', "
+        "'CONTROL://kafka-1:9095']}}}"
+    )
+    assert findings == []
+    _, findings, _ = shown(
+        "zookeeper: {controller: 2, brokers: {2: {at: ['PLAINTEXT://kafka-2:9092']}}}\n"
+        "nodes: {kafka-2: {now: {node: 2}}}"
+    )
+    assert findings == ["live-registered-endpoint"]
+
+
 def test_brokers_that_want_a_login_are_there() -> None:
     lines, findings, _ = shown(
         "zookeeper: {controller: 1, brokers: {1: {at: ['PLAINTEXT://new:9092']}}}\n"

@@ -114,7 +114,7 @@ class Registered:
         broker = registry.broker(node.node_id) if registry else None
         if registry is None or broker is None or not (node.stopped or node.silent):
             return False
-        own = {(end.host, end.port) for end in node.endpoints}
+        own = {(end.host, end.port) for end in node.endpoints if end.host and end.port}
         is_alive = registry.kind is RegistryKind.ZOOKEEPER or broker.is_fenced is False
         return is_alive and bool(own) and not any((end.host, end.port) in own for end in broker.endpoints)
 
@@ -164,19 +164,18 @@ def join_registered(
 
 
 def advertised_endpoints(broker: Broker) -> tuple[Endpoint, ...]:
-    """What a configuration declares, without what cannot be known before the broker starts."""
+    """What a configuration declares; nothing where a file has it. A broker chooses itself what is empty or 0."""
     if broker.is_configured_by_file:
         return ()
-    endpoints = (entry.endpoint for entry in broker.config.advertised_listeners)
-    return tuple(endpoint for endpoint in endpoints if endpoint.host and endpoint.port)
+    return tuple(entry.endpoint for entry in broker.config.advertised_listeners)
 
 
-def effective_endpoints(value: str | None, controller_names: Sequence[str] = ()) -> tuple[Endpoint, ...] | None:
-    """What a broker says its `advertised.listeners` is; None where it does not."""
+def effective_endpoints(value: str | None, controller_names: Sequence[str]) -> tuple[Endpoint, ...] | None:
+    """What a broker says its `advertised.listeners` is, without those of a controller; None where it does not."""
     if not value:
         return None
     found = (entry.endpoint for entry in well_formed(parse_listeners(value)))
-    return tuple(endpoint for endpoint in found if endpoint.listener not in controller_names and endpoint.host)
+    return tuple(endpoint for endpoint in found if endpoint.listener not in controller_names)
 
 
 def _node(

@@ -52,6 +52,8 @@ from netdiag.rules.live_findings import listed
 ID = "live-registered-endpoint"
 SEVERITY = Severity.WARNING
 
+_NOW = "it now advertises"
+
 
 def check(view: LiveView) -> Iterator[Finding]:
     """One finding for every listener that is registered otherwise than its broker has it."""
@@ -77,7 +79,7 @@ def _wanted(node: SeenNode) -> dict[str, list[tuple[Endpoint, str, Location | No
     for end in node.declared:
         found.setdefault(end.listener, []).append((end, "its container has", None))
     for end in (node.now.advertised if node.now else None) or ():
-        found.setdefault(end.listener, []).append((end, "it now advertises", None))
+        found.setdefault(end.listener, []).append((end, _NOW, None))
     return found
 
 
@@ -90,7 +92,12 @@ def _differences(node: SeenNode, broker: RegisteredNode, source: str, *, partial
         end = registered.get(listener)
         if end is None and partial:
             continue
-        others = [one for one in wanted.get(listener, []) if one[0] != end]
+        # What a broker says that it advertises it has registered, but for a listener of the controller.
+        others = [
+            (other, said, place)
+            for other, said, place in wanted.get(listener, [])
+            if other != end and other.host and other.port and not (end is None and said is _NOW)
+        ]
         if listener not in wanted:
             yield _finding(node, listener, f"{end}, and its configuration has no listener {listener}", source, None)
         elif others:
