@@ -1,6 +1,7 @@
 """Cases of the rules about services beside the brokers, beside their docstring examples: milder cases, silence."""
 
 import json
+from collections.abc import Mapping
 
 import pytest
 
@@ -24,12 +25,12 @@ def service(image: str, environment: dict[str, str], **keys: object) -> dict[str
     return {"image": image, "environment": environment, **keys}
 
 
-def worker(host: str, *, keys: dict[str, object] | None = None, **environment: str) -> dict[str, object]:
+def worker(host: str, *, keys: Mapping[str, object] | None = None, **environment: str) -> dict[str, object]:
     variables = {**CONNECT, "CONNECT_REST_ADVERTISED_HOST_NAME": host, **environment}
     return service("confluentinc/cp-kafka-connect:7.9.2", variables, **(keys or {}))
 
 
-def found(services: dict[str, object], **files: str) -> list[str]:
+def found(services: Mapping[str, object], **files: str) -> list[str]:
     """The findings of these rules, each with what stands at its place."""
     kafka = service("confluentinc/cp-kafka:7.9.2", KAFKA)
     text = json.dumps({"name": "t", "services": {"kafka": kafka, **services}, "x-files": files})
