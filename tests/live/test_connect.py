@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,11 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from netdiag.app.configuration import CheckOptions, LiveOptions
+from netdiag.app.live_check import check_live
 from netdiag.deployment.neighbours import failing_forwards
+from netdiag.io.files.projects import ReadOptions
+from netdiag.render.report import Report
 from netdiag.rules.declared import check_deployment
 from tests.deployment.stacks import deployment_of
 from tests.figures import Report as Figure
@@ -29,6 +34,7 @@ _STATUS = "\n%{http_code}"
 _NUMBERS = count()
 _OFTEN = 5
 _JOINED = "Finished starting connectors and tasks"
+_LEADER_URL = re.compile(r"leader='[^']*', leaderUrl='(http[^']*)'")
 FORWARD_FAILS = (500, 409)
 
 
@@ -179,3 +185,39 @@ def test_clusters_share_what_is_foretold(
             listing = tuple(name for name in workers if created in _listed(stack.state(name), workers[name].port))
     assert listing == expected
     figure("cells", 1)
+
+
+@pytest.mark.bar("connect", long=True)
+@pytest.mark.parametrize("kind", ["broken", "repaired"])
+def test_live_check_reads_the_group(lab: Lab, kind: str, tmp_path: Path, figure: Figure) -> None:
+    """The leader is the one that the workers print; a packet filter, which no file foretells, is found."""
+    (arrangement,) = (one for one in ARRANGEMENTS if one.name == "unknown name")
+    workers = arrangement.broken if kind == "broken" else arrangement.repaired
+    first, second = workers
+    path = tmp_path / "compose.yml"
+    path.write_text(compose_text(workers))
+    with _broker(lab, path) as stack:
+        _start(stack, first)
+        _start(stack, second)
+        report = _look(lab, stack)
+        hosts = {name: workers[name].variables.get("CONNECT_REST_ADVERTISED_HOST_NAME", name) for name in workers}
+        urls = {name: f"http://{host}:8083/" for name, host in hosts.items()}
+        assert [_LEADER_URL.findall(stack.logs(name))[-1] for name in workers] == [urls[first]] * 2
+        assert f"Connect group connect: {first} at {urls[first]} leads, {second} at {urls[second]}" in report.notes
+        told = [
+            f"{one.rule} {one.service}" for one in report.findings if one.rule.startswith(("rest-", "live-connect"))
+        ]
+        assert told == (list(arrangement.rules) if kind == "broken" else [])
+        figure("groups read", 1)
+        if kind == "repaired":
+            drop = ["iptables", "-A", "INPUT", "-p", "tcp", "--dport", "8083", "-j", "DROP"]
+            run(["nsenter", f"--net={stack.state(second).place.netns}", *drop])
+            (found,) = [one for one in _look(lab, stack).findings if one.rule == "live-connect-forward-fails"]
+            assert found.message.startswith(f'{first} cannot forward to {second} at "{urls[second]}": ')
+            assert found.service == second
+            figure("faults that no file foretells", 1)
+
+
+def _look(lab: Lab, stack: Stack) -> Report:
+    options = CheckOptions(read=ReadOptions(project_name=stack.project))
+    return check_live(options, LiveOptions(host=lab.engine.docker_host)).report

@@ -52,7 +52,7 @@ def test_a_worker_that_is_alone_may_advertise_anything() -> None:
 @pytest.mark.parametrize(
     "second",
     [
-        worker("localhost", **OTHER),
+        worker("localhost", keys=None, **OTHER),
         # Another Kafka cluster, or none that can be told.
         worker("localhost", CONNECT_BOOTSTRAP_SERVERS="elsewhere:9092"),
         worker("localhost", CONNECT_BOOTSTRAP_SERVERS="${BROKERS}"),
