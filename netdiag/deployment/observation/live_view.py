@@ -77,6 +77,7 @@ _FRAMES_BEHIND = regex(r"\s+at [\w.$/<>]{1,200}\(.*")
 _STACK_FRAME = regex(r"\s+at [\w.$/]+\(|\s*\.\.\. \d+ more")
 _ENDED_BY_REQUEST = (0, 130, 143)
 _TAIL = 200
+_MOST_WORKERS_SHOWN = 12
 _STARTS_WITHIN = 60
 _DOWN = (Status.EXITED, Status.DEAD, Status.RESTARTING, Status.CREATED)
 
@@ -150,8 +151,10 @@ class SeenGroup:
         if not self.workers:
             return f"Connect group {self.group}: not read, {self.because}"
         ordered = sorted(self.workers, key=lambda one: (not one.leads, one.member, one.url))
-        named = (f"{one.member or one.client_host} at {one.url}{' leads' if one.leads else ''}" for one in ordered)
-        return f"Connect group {self.group}: {', '.join(named)}"
+        shown = ordered[:_MOST_WORKERS_SHOWN]
+        named = [f"{one.member or one.client_host} at {one.url}{' leads' if one.leads else ''}" for one in shown]
+        more = len(ordered) - len(shown)
+        return f"Connect group {self.group}: {', '.join((*named, *([f'{more} more'] if more else ())))}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
