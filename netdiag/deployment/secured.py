@@ -11,7 +11,7 @@ from netdiag.deployment.model.deployment import Broker, DeclaredStore, Deploymen
 from netdiag.deployment.prediction.listener_access import advertised_of, other_brokers
 from netdiag.findings import Location
 from netdiag.kafka.client_properties import ClientProperties
-from netdiag.kafka.listeners import ListenerEntry
+from netdiag.kafka.listeners import ListenerEntry, Voter
 from netdiag.kafka.security import OpenedStore, TrustAnchor
 from netdiag.values import dataclass
 
@@ -49,6 +49,25 @@ def advertised_identities(deployment: Deployment) -> Iterator[AdvertisedIdentity
             entry = advertised_of(broker, identity.listener)
             if entry is not None and has_certificate(identity):
                 yield AdvertisedIdentity(broker=broker, identity=identity, entry=entry)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerIdentity:
+    """A controller whose certificate is known, and the voter that it is to all other nodes."""
+
+    broker: Broker
+    identity: ListenerIdentity
+    voter: Voter
+
+
+def controller_identities(deployment: Deployment) -> Iterator[ControllerIdentity]:
+    """Every controller with TLS that names itself among the voters."""
+    for broker in deployment.configured:
+        config = broker.config
+        voter = next((one for one in config.well_formed_voters if one.node_id == config.node_id), None)
+        identity = identity_of(broker, config.controller_names[0]) if config.controller_names else None
+        if voter is not None and identity is not None and has_certificate(identity):
+            yield ControllerIdentity(broker=broker, identity=identity, voter=voter)
 
 
 def has_certificate(identity: ListenerIdentity) -> bool:

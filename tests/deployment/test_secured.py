@@ -99,6 +99,17 @@ def test_a_client_is_told_its_trust_store_by_variables(trust: str, expected: lis
     assert rules(deployment_of(broker(*GOOD, more=lenient))) == ["host-names-unchecked", *expected]
 
 
+def test_who_logs_in_needs_no_certificate_unless_the_listener_asks() -> None:
+    auth = "KAFKA_SSL_CLIENT_AUTH: required"
+    client = CLIENT.format(trust="trusted.pem")
+    assert rules(deployment_of(broker(*GOOD, auth, more=client))) == ["client-certificate-missing"]
+    login = client.replace("SSL://", "SASL_SSL://").replace("PROTOCOL: SSL", "PROTOCOL: SASL_SSL")
+    text = broker(*GOOD, auth, *LOGIN, more=login, files=JAAS).replace("SECURE:SSL", "SECURE:SASL_SSL")
+    assert rules(deployment_of(text)) == []
+    asked = text.replace("KAFKA_SSL_CLIENT_AUTH", "KAFKA_LISTENER_NAME_SECURE_SSL_CLIENT_AUTH")
+    assert rules(deployment_of(asked)) == ["client-certificate-missing"]
+
+
 JAAS = """\
   secrets/jaas.conf: |
     // A comment, and "a quote"

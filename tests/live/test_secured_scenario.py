@@ -4,11 +4,14 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from netdiag.rules.declared import check_deployment
+from tests.deployment.stacks import deployment_of, files_beside
 from tests.figures import Report
 from tests.lab.engine import HOST_ADDRESS
 from tests.lab.java_tools import JavaTools
@@ -44,6 +47,48 @@ def test_what_a_key_store_lacks_is_what_javas_client_prints(lab: Lab, kind: str,
     assert sentence in printed, printed[-3000:]
     assert ("(id: 1 rack:" in printed) is (kind == "repaired"), printed[-3000:]
     figure(f"S25 {kind}, Java on the docker host", sentence or "ok")
+
+
+_CONTROLLER = """
+services:
+  kafka:
+    image: apache/kafka:3.9.1
+    environment:
+      KAFKA_NODE_ID: 1
+      KAFKA_PROCESS_ROLES: broker,controller
+      KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+      KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+      KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,CONTROLLER:SSL
+      KAFKA_SSL_KEYSTORE_TYPE: PEM
+      KAFKA_SSL_KEYSTORE_LOCATION: /secrets/kafka.pem
+      KAFKA_SSL_TRUSTSTORE_TYPE: PEM
+      KAFKA_SSL_TRUSTSTORE_LOCATION: /secrets/authority.pem
+      KAFKA_HEAP_OPTS: -Xmx350m
+    volumes: ["./secrets:/secrets:ro"]
+x-certificates:
+  secrets/kafka.pem: {names: [controller.example], by: Authority}
+  secrets/authority.pem: {trusts: [Authority]}
+"""
+
+
+@pytest.mark.bar("tls-before-up", long=True)
+def test_what_a_controllers_key_store_lacks_is_what_its_node_prints(lab: Lab, tmp_path: Path, figure: Report) -> None:
+    (finding,) = (one for one in check_deployment(deployment_of(_CONTROLLER)) if one.rule.startswith("keystore"))
+    sentence = finding.why.split('"')[1]
+    (tmp_path / "compose.yml").write_text(_CONTROLLER, encoding="utf-8")
+    (tmp_path / "secrets").mkdir()
+    for name, data in files_beside(_CONTROLLER).items():
+        (tmp_path / name).write_bytes(data)
+        (tmp_path / name).chmod(0o644)
+    tmp_path.chmod(0o755)
+    with lab.up(tmp_path / "compose.yml", wait="none") as stack:
+        deadline = time.monotonic() + 120
+        while sentence not in (log := stack.logs("kafka")) and time.monotonic() < deadline:
+            time.sleep(1)
+    assert sentence in log, log[-3000:]
+    figure("a controller's certificate without the voter's name", sentence)
 
 
 def _kcat(lab: Lab, vantage: Vantage) -> str:

@@ -389,7 +389,9 @@ REACH: tuple[Defect, ...] = (
     defect(
         "client-certificate-missing",
         "required",
-        _of_app(put("ssl.client.auth", "required"), KAFKA_SSL_TRUSTSTORE_LOCATION="/trusted.jks"),
+        _of_app(
+            put("listener.name.internal.ssl.client.auth", "required"), KAFKA_SSL_TRUSTSTORE_LOCATION="/trusted.jks"
+        ),
         where=_has_tls,
     ),
     defect("host-names-unchecked", "client", _of_app(KAFKA_SSL_ENDPOINT_IDENTIFICATION_ALGORITHM=""), where=_has_tls),

@@ -172,7 +172,7 @@ def listener_identities(broker: Broker, service: Service, read: ReadFile, stores
                 listener=listener,
                 keystore=settings.declared("keystore", stores),
                 truststore=settings.declared("truststore", stores),
-                needs_client=(settings.value("ssl.client.auth") or "").strip().lower() == "required",
+                needs_client=settings.needs_client(with_login=config.protocol_map[listener].upper() == "SASL_SSL"),
                 checks_names=bool((settings.value(_IDENTIFICATION, "https") or "").strip()),
             )
 
@@ -198,12 +198,13 @@ def listener_logins(broker: Broker, service: Service, read: ReadFile) -> Iterato
         modules = {one: _modules(values, names[one], listener, sections) for one in mechanisms}
         plain = modules.get("PLAIN")
         written = next((name for name in names.values() if name in values), "advertised.listeners")
-        is_handled = any("callback.handler.class" in name for name in values)
+        is_own = any("callback.handler.class" in name for name in values)
+        is_own |= any(not one.name.endswith(".PlainLoginModule") for one in plain or ())
         yield ListenerLogin(
             listener=listener,
             mechanisms=mechanisms,
             where=broker.place(written),
-            users=None if plain is None or is_handled else {u: p for one in plain for u, p in one.users.items()},
+            users=None if plain is None or is_own else {u: p for one in plain for u, p in one.users.items()},
             own=_own_login(modules.get(config.value("sasl.mechanism.inter.broker.protocol") or "GSSAPI")),
             missing=tuple(one for one, found in modules.items() if found == ()),
         )
@@ -366,6 +367,12 @@ class _ListenerSettings:
         """A property of the listener, else of the broker; None where it is unknown or not set."""
         own = self._prefix + name
         return self._values[own] if own in self._values else self._values.get(name, default)
+
+    def needs_client(self, *, with_login: bool) -> bool:
+        """Whether a client without a certificate is refused; who logs in needs none unless the listener itself asks."""
+        name = f"{self._prefix}ssl.client.auth"
+        asked = self._values.get(name) if with_login else self.value("ssl.client.auth")
+        return (asked or "").strip().lower() == "required"
 
     def declared(self, which: str, stores: Stores) -> DeclaredStore | None:
         """The store that the listener takes, opened where it can be; None where nobody can tell which."""

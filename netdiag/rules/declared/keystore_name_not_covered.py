@@ -57,8 +57,10 @@ from netdiag.deployment.misread_settings import is_placeholder
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.secured import (
     AdvertisedIdentity,
+    ControllerIdentity,
     TlsAttempt,
     advertised_identities,
+    controller_identities,
     has_certificate,
     is_between_brokers,
     tls_attempts,
@@ -74,7 +76,7 @@ _NO_NAME = "which is no domain name to Java"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every advertised host that the certificate lacks, and for every such bootstrap host."""
+    """One finding for every host that the certificate lacks: an advertised one, one to start from, a voter's."""
     clients = [one for one in tls_attempts(deployment) if has_certificate(one.identity)]
     for met in advertised_identities(deployment):
         if _lacks(_shown(met), met.entry.endpoint.host):
@@ -84,13 +86,16 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         advertised = {entry.endpoint.host for entry in one.broker.config.advertised_listeners}
         if one.checks_names and host not in advertised and _lacks(_shown(one), host):
             yield _of_bootstrap(one)
+    for controller in controller_identities(deployment):
+        if controller.identity.checks_names and _lacks(_shown(controller), controller.voter.host):
+            yield _of_controller(controller)
 
 
 def _lacks(certificate: Certificate, host: str) -> bool:
     return bool(host) and not is_wildcard(host) and not is_placeholder(host) and not covers(certificate, host)
 
 
-def _shown(met: AdvertisedIdentity | TlsAttempt) -> Certificate:
+def _shown(met: AdvertisedIdentity | ControllerIdentity | TlsAttempt) -> Certificate:
     keystore = met.identity.keystore
     assert keystore is not None
     assert keystore.opened is not None
@@ -142,7 +147,23 @@ def _is_name(host: str) -> bool:
     return is_address(host) or is_domain_name(host)
 
 
-def _named_by(met: AdvertisedIdentity | TlsAttempt) -> tuple[Related, ...]:
+def _of_controller(met: ControllerIdentity) -> Finding:
+    host, broker = met.voter.host, met.broker
+    because = f"but its certificate covers only {names_of(_shown(met))}" if _is_name(host) else _NO_NAME
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f'nodes connect to the controller {broker.name} at "{host}", {because}',
+        location=broker.place("controller.quorum.voters", met.voter.start, met.voter.end),
+        related=_named_by(met),
+        why=f'a node ends the TLS handshake with "{java_says(_shown(met), host)}", and does not join the cluster',
+        hint=f'issue the certificate with "{host}" as a subject alternative name',
+        service=broker.name,
+        listener=met.identity.listener,
+    )
+
+
+def _named_by(met: AdvertisedIdentity | ControllerIdentity | TlsAttempt) -> tuple[Related, ...]:
     keystore = met.identity.keystore
     return (Related(location=keystore.where, message="the key store"),) if keystore else ()
 
