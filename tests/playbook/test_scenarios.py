@@ -4,10 +4,11 @@ The stacks are the scenarios, and a few of `tests/playbook/stacks` with what no 
 """
 
 from collections.abc import Mapping
+from functools import cache
 
 from netdiag.app.playbook_actions import finding_item
 from netdiag.io.files.playbooks import shipped
-from netdiag.playbook.document import ActionName, Outcome, Step
+from netdiag.playbook.document import ActionName, Item, Outcome, Step
 from netdiag.playbook.runner import End, Run, run
 from tests.app.checks import report_of
 from tests.each import each
@@ -79,10 +80,15 @@ PAIRS = [(folder, stack, book, conclusion) for folder, stacks, book, conclusion 
 ALL_REPAIRED = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*/*.repaired.yml"))
 
 
+@cache
+def found_in(path: str) -> tuple[Item, ...]:
+    """What a lint of a stack gives a playbook; every playbook is run over it."""
+    return tuple(map(finding_item, report_of(FOLDER / path, matrix=False).findings))
+
+
 def over(book: str, path: str) -> Run:
     """A run in which files are all that there is to see."""
-    report = report_of(FOLDER / path, matrix=False)
-    items = tuple(map(finding_item, report.findings))
+    items = found_in(path)
 
     def perform(step: Step, arguments: Mapping[str, str]) -> Outcome:
         return Outcome(items=items if step.action is ActionName.LINT else ())
