@@ -28,12 +28,10 @@ if TYPE_CHECKING:
     from netdiag.io.spark.extraction import Extract
     from netdiag.io.spark.reading import Progress, Reading
 
-# Java takes its time to make fast what runs long: worth it from here on.
+# Java takes its time to make fast what runs long: worth it from here on, where whole tables are asked.
 _LONG = 1_000_000_000
 # So is the code that Spark writes for every question: 94 MB took 62 s with it, 54 s without.
 _SMALL = 200_000_000
-# Folded tables stay small for longer: 3.3 GB took 65 s with the code and the long compiler, 51 s without.
-_FOLDED = 5_000_000_000
 # A task that reads less than this is not worth its start.
 _LEAST = 4_000_000
 _ANSWERS = "answers"
@@ -195,8 +193,9 @@ def _analyzed(
         listener.progress("starting Spark")
         with spark_session(
             options.master,
-            quick=size < (_FOLDED if folds else _LONG) and not large,
-            small=size < (_FOLDED if folds else _SMALL) and not large,
+            # Folded tables are small: 3.3 GB took 65 s with the code and the long compiler, 51 s without.
+            quick=(folds or size < _LONG) and not large,
+            small=(folds or size < _SMALL) and not large,
             fixed_heap=size >= _LONG or large,
             partitions=1 if here else None,
         ) as spark:

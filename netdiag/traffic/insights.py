@@ -22,7 +22,7 @@ from pyspark.sql.types import (
 )
 
 from netdiag.traffic import facts
-from netdiag.traffic.aggregates.expressions import cast, hashing, times, times_if, weighed
+from netdiag.traffic.aggregates.expressions import cast, hashing, meeting, times, times_if, weighed
 from netdiag.traffic.facts import (
     MOST,
     MOST_VALUES,
@@ -121,7 +121,7 @@ def with_connection(frame: DataFrame, tables: Tables) -> DataFrame:
     if "client" in frame.columns:
         return with_client(frame)
     ends = tables["connections"].select("connection", "client", "broker", "file")
-    return with_client(frame.join(ends, "connection"))
+    return with_client(meeting(frame, ends, ["connection"]))
 
 
 def topic_name(frame: DataFrame) -> DataFrame:
@@ -202,12 +202,11 @@ def _led(tables: Tables) -> DataFrame:
         tables["exchanges"]
         .where((F.col("api_key") == _METADATA) & few)
         .select("connection", F.explode("topics").alias("topic"))
-        .distinct()
     )
     leaders = tables["leaders"].where(F.col("leader_id") >= 0).select("connection", "topic", "leader_id").distinct()
     ends = tables["connections"].select("connection", "client", "broker", "client_id")
     return (
-        with_client(leaders.join(asked, ["connection", "topic"]).join(ends, "connection"))
+        with_client(meeting(leaders.join(asked, ["connection", "topic"], "left_semi"), ends, ["connection"]))
         .groupBy(*CLIENT, "broker", "leader_id")
         .agg(F.collect_set("topic").alias("leads"))
     )
@@ -290,7 +289,7 @@ def group_steps(tables: Tables) -> DataFrame:
     """The steps of the groups that had the most generations; the earliest steps of each."""
     # The answer's file is that of its connection.
     ends = tables["connections"].select("connection", "file")
-    events = with_client(tables["group_events"].where(F.col("group").isNotNull()).join(ends, "connection"))
+    events = with_client(meeting(tables["group_events"].where(F.col("group").isNotNull()), ends, ["connection"]))
     joined = F.col("api_key").isin(_JOIN_GROUP, _CONSUMER_GROUP_HEARTBEAT) & (F.col("generation") >= 0)
     restless = (
         events.where(joined & (F.col("error_code") == 0))
@@ -307,7 +306,7 @@ def group_steps(tables: Tables) -> DataFrame:
     single = F.col("api_key").isin(_JOIN_GROUP, _LEAVE_GROUP) | (F.col("generation") < 0)
     alone = F.when(single, F.col("correlation_id"))
     steps = (
-        events.join(F.broadcast(restless), "group")
+        events.join(F.broadcast(restless), "group", "left_semi")
         .withColumns({"member_id": member, "alone": alone})
         .groupBy(
             "group", "api_key", "client_host", "member_id", "generation", "error_code", "instance_id", "reason", "alone"
@@ -336,7 +335,7 @@ def moves(tables: Tables) -> DataFrame:
 def _coordinators(tables: Tables) -> DataFrame:
     """Per client: a group and a transactional id of one name have coordinators of their own."""
     ends = tables["connections"].select("connection", "file")
-    told = with_client(tables["endpoints"].where(F.col("coordinator_key").isNotNull()).join(ends, "connection"))
+    told = with_client(meeting(tables["endpoints"].where(F.col("coordinator_key").isNotNull()), ends, ["connection"]))
     keyed = told.withColumn("key", F.col("coordinator_key"))
     order = ("time", "connection", "correlation_id", "node_id")
     return _moved(keyed, (*CLIENT, "key"), order).withColumn("kind", F.lit("coordinator"))
@@ -353,7 +352,8 @@ def _leaders(tables: Tables) -> DataFrame:
     once = keyed.groupBy("key", "topic_id", "leader_epoch", "node_id").agg(
         F.min(F.struct("time", "connection")).alias("told")
     )
-    placed = once.select("*", "told.*").drop("told").join(ends, "connection").join(clusters, "connection", "left")
+    known = meeting(once.select("*", "told.*").drop("told"), ends, ["connection"])
+    placed = known.join(clusters, "connection", "left")
     order = ("leader_epoch", "time", "connection", "node_id")
     return _moved(placed, ("cluster_id", "topic_id", "key"), order).withColumn("kind", F.lit("leader"))
 

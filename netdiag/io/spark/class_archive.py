@@ -3,13 +3,14 @@
 Half of a short life is Java reading thousands of classes out of jars and checking them. The archive is Java's own
 (`-XX:ArchiveClassesAtExit`), made by `netdiag doctor --warm`. One that does not fit
 or is damaged is passed over by Java itself, which then starts as slowly as without; one that is cut short it would die
-of, so the size is part of the name.
+of, so the size is part of the name. So is a digest of our own code: which classes there are depends on what it asks.
 """
 
 import os
 from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import blake2b
+from importlib.resources import files
 from pathlib import Path
 
 import pyspark
@@ -17,6 +18,8 @@ from pyspark.find_spark_home import _find_spark_home
 
 # What Java cannot use it need not say: the session is as good without.
 SILENT = "-Xlog:cds*=off"
+# The packages whose code decides which classes an analysis needs.
+ASKING = ("netdiag.io.spark", "netdiag.traffic", "netdiag.traffic.aggregates")
 # Of what stands between blanks in Java's options.
 UNFIT = frozenset(" \t\n\"'\\,")
 
@@ -30,7 +33,10 @@ def options(environment: Mapping[str, str], home: str) -> tuple[str, ...]:
 
 
 def place_of(environment: Mapping[str, str], home: str) -> Path:
-    """Where the archive lies of this Java, with these jars: it is good for no other. Its size is to be added."""
+    """Where the archive lies of this Java, with these jars and this code: it is good for no other.
+
+    Its size is to be added.
+    """
     digest = blake2b(digest_size=6)
     spark = _find_spark_home()
     for text in (
@@ -42,6 +48,9 @@ def place_of(environment: Mapping[str, str], home: str) -> Path:
         digest.update(text.encode(errors="surrogateescape") + b"\0")
     with suppress(OSError):
         digest.update(Path(home, "release").read_bytes())
+    for package in ASKING:
+        for source in sorted(Path(str(files(package))).glob("*.py")):
+            digest.update(source.read_bytes())
     return Path(cache_folder(environment), f"classes-{digest.hexdigest()}.jsa")
 
 

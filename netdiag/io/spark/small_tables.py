@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame, SparkSession
 
+from netdiag.traffic.aggregates.expressions import ONE_TASK
 from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.folds import Selection
 from netdiag.traffic.tables import NAMES, TOGETHER, table
@@ -31,7 +32,7 @@ MOST = 50_000
 # So many rows of all tables together are as well looked at by one task as by two, which would have to exchange them.
 _ONE_TASK = 2_000_000
 _ALONE = {
-    "spark.sql.leafNodeDefaultParallelism": "1",
+    ONE_TASK: "1",
     "spark.sql.shuffle.partitions": "1",
     # Where all is one task already, a broadcast is one more job, and what is joined need not be small.
     "spark.sql.autoBroadcastJoinThreshold": "-1",
@@ -39,6 +40,7 @@ _ALONE = {
     "spark.sql.defaultSizeInBytes": "1",
     # To find the first rows Spark would write code; to sort the few that there are it need not.
     "spark.sql.execution.topKSortFallbackThreshold": "0",
+    "spark.sql.optimizer.windowGroupLimitThreshold": "-1",
     # A third of what planning took was this rule working out columns of tables, as a task does in passing.
     "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation,"
     "org.apache.spark.sql.catalyst.optimizer.PushDownLeftSemiAntiJoin",

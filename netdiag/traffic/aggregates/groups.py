@@ -5,7 +5,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
-from netdiag.traffic.aggregates.expressions import JOIN_GROUP, LEAVE_GROUP, SYNC_GROUP, ms_between, shaped
+from netdiag.traffic.aggregates.expressions import JOIN_GROUP, LEAVE_GROUP, SYNC_GROUP, meeting, ms_between, shaped
 from netdiag.traffic.tables import aggregate
 
 CONSUMER_HEARTBEAT, SHARE_HEARTBEAT = 68, 76
@@ -58,9 +58,8 @@ def _classic(group_events: DataFrame) -> DataFrame:
     )
     answered = _synced(group_events)
     synced = answered.groupBy(*_KEYS).agg(F.max("response_time").alias("_synced"))
-    less = joins(group_events).join(
-        answered.select(*_KEYS, "member_id", F.col("assignment").alias("_got")), [*_KEYS, "member_id"]
-    )
+    got = answered.select(*_KEYS, "member_id", F.col("assignment").alias("_got"))
+    less = meeting(joins(group_events), got, [*_KEYS, "member_id"])
     revokes = less.groupBy(*_KEYS).agg(F.max(F.size(F.array_except("owned", "_got")) > 0).alias("_revokes"))
     found = together.join(synced, _KEYS, "left").join(revokes, _KEYS, "left")
     return found.select(
@@ -149,7 +148,7 @@ def _leaves(generations: DataFrame, group_events: DataFrame) -> DataFrame:
         F.col("reason").alias("reason"),
     )
     word = F.when(F.col("reason").rlike(_POLL), F.lit("poll-interval")).otherwise(F.lit("leave"))
-    met = generations.select(*_KEYS, "_since", "_until").join(left, "group")
+    met = meeting(generations.select(*_KEYS, "_since", "_until"), left, ["group"])
     return _evidence(met.where(_between("time")), _SURE, word)
 
 
@@ -160,7 +159,7 @@ def _newcomers(generations: DataFrame, group_events: DataFrame) -> DataFrame:
         F.max(F.coalesce("error_code", F.lit(0)) == _MEMBER_ID_REQUIRED).alias("_asked_for_id"),
     )
     members = generations.select(*_KEYS, "_since", "_until", "_before", F.explode("members").alias("member_id"))
-    known = members.join(first, ["group", "member_id"])
+    known = meeting(members, first, ["group", "member_id"])
     new = F.when(F.col("_before").isNotNull(), ~F.array_contains("_before", F.col("member_id"))).otherwise(
         (F.col("generation") == 1) | F.col("_asked_for_id")
     )
@@ -184,7 +183,7 @@ def _silent(generations: DataFrame, group_events: DataFrame) -> DataFrame:
     heard = group_events.where(F.col("member_id").isNotNull()).select(
         "group", "member_id", F.col("time").alias("_heard"), F.col("session_timeout_ms").alias("_patience")
     )
-    mute = gone.join(leavers.distinct(), ["group", "member_id"], "left_anti").join(heard, ["group", "member_id"])
+    mute = meeting(gone.join(leavers, ["group", "member_id"], "left_anti"), heard, ["group", "member_id"])
     last = mute.groupBy(*_KEYS, "_began", "_is_new", "member_id").agg(
         F.max(F.when((F.col("_heard") < F.col("_began")) | F.col("_is_new"), F.col("_heard"))).alias("_last"),
         F.coalesce(F.max("_patience"), F.lit(0)).alias("_patience"),
@@ -200,7 +199,7 @@ def _reasons(generations: DataFrame, group_events: DataFrame) -> DataFrame:
     word: Column = F.lit("enforced")
     for pattern, trigger in reversed(_REASONS):
         word = F.when(F.col("reason").rlike(f"(?i){pattern}"), F.lit(trigger)).otherwise(word)
-    met = said.join(generations.select(*_KEYS, "_before"), _KEYS)
+    met = meeting(said, generations.select(*_KEYS, "_before"), _KEYS)
     old = F.coalesce(F.array_contains("_before", F.col("member_id")), F.lit(True))
     told = met.where(old).withColumn("_word", word).where(F.col("_word") != "")
     rank = F.when(F.col("_word") == "error", F.lit(_LIKELY)).otherwise(F.lit(_SURE))
@@ -219,12 +218,8 @@ def _growth(generations: DataFrame, group_events: DataFrame, leaders: DataFrame)
     subscribed = group_events.where(F.col("group").isNotNull()).select(
         "group", F.explode("subscription").alias("topic")
     )
-    met = (
-        generations.select(*_KEYS, "_since", "_until")
-        .join(subscribed.distinct(), "group")
-        .join(grown, "topic")
-        .where(_between("time") & F.col("_since").isNotNull())
-    )
+    spans = meeting(generations.select(*_KEYS, "_since", "_until"), subscribed.distinct(), ["group"])
+    met = meeting(spans, grown, ["topic"]).where(_between("time") & F.col("_since").isNotNull())
     nobody = {"member_id": F.lit(None).cast("string"), "reason": F.lit(None).cast("string")}
     return _evidence(met.withColumns(nobody), _LIKELY, F.lit("new-partitions"))
 

@@ -11,6 +11,7 @@ from netdiag.traffic.aggregates.expressions import (
     PRODUCE,
     beside,
     hashing,
+    meeting,
     shaped,
     times,
     times_if,
@@ -138,7 +139,7 @@ def _placed(batches: DataFrame, partitions: DataFrame) -> DataFrame:
 def _ages(behind: DataFrame, placed: DataFrame) -> DataFrame:
     """For every group and partition that is behind: the timestamp of its next record, and of the first later batch."""
     waiting = behind.where(F.col("lag_records") > 0).select(*_GROUP, "committed_offset")
-    met = waiting.join(placed, _PLACE).where(F.col("_last") >= F.col("committed_offset"))
+    met = meeting(waiting, placed, _PLACE).where(F.col("_last") >= F.col("committed_offset"))
     inside = F.col("_base") <= F.col("committed_offset")
     # Records of a batch are spread over its time evenly, as far as anybody can tell.
     part = (F.col("committed_offset") - F.col("_base")) / F.greatest(F.col("_last") - F.col("_base"), F.lit(1))

@@ -11,6 +11,7 @@ from netdiag.traffic.aggregates.expressions import (
     beside,
     error_name,
     host,
+    meeting,
     quantiles,
     shaped,
     span,
@@ -147,12 +148,9 @@ def errors(exchanges: DataFrame, partitions: DataFrame, leaders: DataFrame) -> D
     of_leaders = told.select(
         "connection", "correlation_id", F.col("time").alias("response_time"), topic_or_id().alias("topic"), "error_code"
     )
-    with_topic = (
-        said.drop("error_code")
-        .join(of_partitions.distinct(), list(KEY))
-        .unionByName(
-            said.drop("error_code").join(of_leaders.distinct(), ["connection", "correlation_id", "response_time"])
-        )
+    answers = said.drop("error_code")
+    with_topic = meeting(answers, of_partitions.distinct(), KEY).unionByName(
+        meeting(answers, of_leaders.distinct(), ["connection", "correlation_id", "response_time"])
     )
     covered = with_topic.select(*KEY, "error_code").distinct()
     alone = said.where(F.col("error_code") != 0).join(covered, [*KEY, "error_code"], "left_anti")

@@ -9,7 +9,7 @@ import pytest
 
 from netdiag.errors import NetdiagError
 from netdiag.io.java import java_home
-from netdiag.io.spark.class_archive import options
+from netdiag.io.spark.class_archive import ASKING, options, place_of
 from netdiag.io.spark.warm_up import make, sample_pcap
 from tests.native.reading import rows_of_bytes
 
@@ -102,6 +102,24 @@ def test_names_that_options_cannot_hold(tmp_path: Path) -> None:
     with pytest.raises(NetdiagError, match="cannot be kept under such a name"):
         make({**os.environ, "XDG_CACHE_HOME": str(cache)})
     assert not cache.exists()
+
+
+def test_the_archive_of_other_code_is_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "package_that_asks" / "__init__.py"
+    source.parent.mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("netdiag.io.spark.class_archive.ASKING", (source.parent.name,))
+    places = []
+    for code in ("asked = 1\n", "asked = 2\n", "asked = 1\n"):
+        source.write_text(code)
+        places.append(place_of({}, str(tmp_path)))
+    assert places[0] == places[2] != places[1]
+
+
+def test_all_that_the_sample_asks_is_in_the_name_of_the_archive() -> None:
+    asked = {name for name in sys.modules if name.startswith(("netdiag.io.spark.", "netdiag.traffic."))}
+    packages = {name for name in asked if hasattr(sys.modules[name], "__path__")}
+    assert packages <= set(ASKING)
 
 
 def test_everything_usual_is_in_the_sample() -> None:

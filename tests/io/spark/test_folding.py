@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,7 +18,10 @@ from netdiag.io.spark.reading import Reading
 from netdiag.io.spark.small_tables import frame_of
 from netdiag.kafka import protocol as wire
 from netdiag.traffic.aggregates.expressions import three_digits, weighed
+from netdiag.traffic.aggregates.questions import QUESTIONS, answered, ordered
 from netdiag.traffic.folds import ALL, Selection
+from netdiag.traffic.insights import ALL as INSIGHTS
+from netdiag.traffic.insights import insights
 from netdiag.traffic.native import NO_NAMES, AddressNames, ReadOptions, read
 from netdiag.traffic.tables import NAMES, TOGETHER
 from tests.figures import Report
@@ -65,6 +69,23 @@ def test_every_answer_to_exchanges_by_chance(spark: SparkSession, tmp_path: Path
     made = extracts(spark, whole, tmp_path, tasks=0)
     assert same(made, Wanted()) > 100
     assert made[0].rows["exchanges"] > 400
+
+
+def test_no_question_to_few_rows_exchanges_them(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans: dict[str, Any] = {}
+
+    def planned(made: Extract, *_: Any) -> None:
+        answers = {f"answer {name}": ordered(name, answered(name, made.tables)) for name in QUESTIONS}
+        for name, frame in (*answers.items(), *insights(made.tables).items()):
+            plans[name] = frame._jdf.queryExecution().executedPlan().toString()
+
+    monkeypatch.setattr("netdiag.io.spark.analysis._asked", planned)
+    few = folded(reading(capture_by_chance(tmp_path / "a.pcap", 0)))
+    analysed(opened(spark, extract_here(few, str(tmp_path)), few, str(tmp_path), size=1), Wanted())
+    assert len(plans) == len(QUESTIONS) + len(INSIGHTS)
+    assert [name for name, plan in plans.items() if "Exchange" in plan] == []
 
 
 def test_topics_of_the_same_name_count_once_in_an_exchange(spark: SparkSession, tmp_path: Path) -> None:
