@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import groupby
-from os.path import join
 from typing import NamedTuple
 
 from netdiag.app.progress import SILENT, Listener
 from netdiag.errors import InputError
 from netdiag.io.extras import require_live
 from netdiag.io.files.data_directory import read_data_directory
+from netdiag.io.files.log_files import log_files, partitions_of
 from netdiag.kafka.protocol import stored_topics
-from netdiag.kafka.storage import BOOTSTRAP, DataDirectory, FileProblem, FolderKind, Partition, PartitionLog
+from netdiag.kafka.storage import BOOTSTRAP, DataDirectory, FileProblem, Partition, PartitionLog
 from netdiag.kafka.storage import metadata_snapshot as reaches_up_to
 from netdiag.kafka.stored_records import (
     METADATA_TOPIC,
@@ -109,7 +109,11 @@ def read_storage_table(
     with ExitStack() as stack:
         directories = [_read(each, query, stack) for each in query.names]
         prefixes = ("",) if len(directories) == 1 else query.names
-        files = [file for one, prefix in zip(directories, prefixes, strict=True) for file in _files(one, query, prefix)]
+        files = [
+            file
+            for one, prefix in zip(directories, prefixes, strict=True)
+            for file in log_files(one, query.topics, prefix)
+        ]
         try:
             yield from _rows(directories, files, query, name, columns, payloads, listener)
         finally:
@@ -155,7 +159,7 @@ def _whole_state(one: DataDirectory, query: StorageQuery, listener: Listener) ->
 
 
 def _with_logs(one: DataDirectory, query: StorageQuery, listener: Listener) -> DataDirectory:
-    files = list(_files(one, query, ""))
+    files = list(log_files(one, query.topics, ""))
     segments: dict[str, list[_SegmentRow]] = {}
     problems: list[FileProblem] = []
     names = ("log_segments", "log_problems")
@@ -170,7 +174,7 @@ def _with_logs(one: DataDirectory, query: StorageQuery, listener: Listener) -> D
             problems.append(FileProblem(path=problem.file, message=problem.detail + place))
     logs = {
         partition.folder: _log(partition, segments.get(partition.folder, ()))
-        for partition in _chosen(one, query)
+        for partition in partitions_of(one, query.topics)
         if partition.segments
     }
     read = replace(one, logs=logs, state=_state(one, query, listener))
@@ -211,35 +215,6 @@ def _log(partition: Partition, rows: Sequence[_SegmentRow]) -> PartitionLog:
         min_timestamp=min(earliest, default=None),
         max_timestamp=max(latest, default=None),
         codecs=tuple(codec for codec in ("none", "gzip", "snappy", "lz4", "zstd") if codec in used),
-    )
-
-
-def _chosen(one: DataDirectory, query: StorageQuery) -> Iterator[Partition]:
-    """What is being deleted is nobody's log any more."""
-    for partition in one.partitions:
-        if partition.name.kind is not FolderKind.DELETED and (not query.topics or partition.name.topic in query.topics):
-            yield partition
-
-
-def _files(one: DataDirectory, query: StorageQuery, prefix: str) -> Iterator[LogFile]:
-    """What the engine reads, in the order of partitions and offsets; `prefix` tells directories apart."""
-    if one.has_bootstrap and (not query.topics or METADATA_TOPIC in query.topics):
-        yield LogFile(path=join(one.path, BOOTSTRAP), name=join(prefix, BOOTSTRAP), topic=METADATA_TOPIC)
-    for partition in _chosen(one, query):
-        for name in partition.snapshots:
-            yield _file(one, partition, name, prefix, None)
-        for segment in partition.segments:
-            yield _file(one, partition, segment.file, prefix, segment.offset)
-
-
-def _file(one: DataDirectory, partition: Partition, name: str, prefix: str, base_offset: int | None) -> LogFile:
-    within = f"{partition.folder}/{name}"
-    return LogFile(
-        path=join(one.path, within),
-        name=join(prefix, within),
-        topic=partition.name.topic,
-        partition=partition.name.partition,
-        base_offset=base_offset,
     )
 
 
@@ -309,7 +284,7 @@ def _state(one: DataDirectory, query: StorageQuery, listener: Listener) -> Store
 
     Of the metadata, the latest snapshot counts and what the log has behind it.
     """
-    files = [file for file in _files(one, query, "") if file.topic in (METADATA_TOPIC, OFFSETS_TOPIC)]
+    files = [file for file in log_files(one, query.topics, "") if file.topic in (METADATA_TOPIC, OFFSETS_TOPIC)]
     snapshots = [file for file in files if reaches_up_to(file.path.rpartition("/")[2]) is not None]
     latest = snapshots[-1] if snapshots else None
     begins = reaches_up_to(latest.path.rpartition("/")[2]) or 0 if latest is not None else 0

@@ -94,6 +94,23 @@ _LOGS = """`netdiag storage --table TABLE DIR` prints what a broker's data direc
 or `arrow`; it leaves out `log_` in the name (`--table batches`). A batch whose checksum does not hold has a row of
 `log_batches` and none of `log_records`; what is no batch has a row of `log_problems` only. With several directories,
 `file` begins with the directory.
+
+In Spark, the format `kafka_storage` has the tables whose names begin with `log_`, as `level`, without keys and values.
+Its other options are `columns`, `topics` and `partitions`. Every executor must see the directory.
+
+    from netdiag.io.spark import register
+    from netdiag.traffic.aggregates.stored import stored
+
+    register(spark)
+    log = spark.read.format("kafka_storage").option("level", "log_batches").load("/var/lib/kafka/data")
+    batches, partitions = (
+        spark.read.format("kafka_pcap").option("level", level).load("captures/") for level in ("batches", "partitions")
+    )
+    stored(batches, partitions, log).where("not stored").show()
+
+shows which batches that clients produced are not in this log. `stored` adds three columns to `batches`: `stored`,
+`log_offset` and `log_file`. It knows a batch of an idempotent producer by its sequence, any other by the offset in the
+response; without either, `stored` is null. Retention and compaction remove batches, too.
 """
 
 _CHARTS = """`netdiag analyze --report FILE` draws these; they are only on its page. They divide the time of the capture

@@ -1,23 +1,29 @@
-"""`spark.read.format("kafka_pcap")`: captures as DataFrames, for notebooks.
+"""`spark.read.format("kafka_pcap")`: captures as DataFrames, for notebooks; `kafka_storage`: what brokers have stored.
 
     register(spark)
     spark.read.format("kafka_pcap").option("level", "connections").load(["a.pcap", "folder"])
+    spark.read.format("kafka_storage").option("level", "log_batches").load("/var/lib/kafka/data")
 
-Options: `level` (a table of docs/tables.md, exchanges by default), `columns` (comma-separated; `.schema(...)` does the
-same), `since` and `until`, `ports`, `clients`, `brokers`, `topics` (comma-separated), `partitions` (how many tasks).
+Options of captures: `level` (a table of docs/tables.md, exchanges by default), `columns` (comma-separated;
+`.schema(...)` does the same), `since` and `until`, `ports`, `clients`, `brokers`, `topics` (comma-separated),
+`partitions` (how many tasks).
 `latencies` are partial sums, see netdiag.traffic.latencies: `percentiles(frame)`.
 Filters that Spark hands over (spark.sql.python.filterPushdown.enabled) are hints: rows are filtered by Spark again, and
 only what cannot change a row is left unread. An exchange that began before a time may end long after it, so an upper
 bound has a margin, and a lower bound counts for packets and segments only: what a connection is, its beginning says.
+
+Options of data directories: `level` (log_batches by default), `columns`, `topics`, `partitions`. Keys and values stay
+where they are. Tasks share the files, so every executor has to see them.
 """
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
@@ -35,21 +41,24 @@ from pyspark.sql.types import StructType
 from netdiag.digits import number_of
 from netdiag.errors import InputError, UsageError
 from netdiag.io.files.captures import capture_files, size_of
+from netdiag.io.files.data_directory import read_data_directory
+from netdiag.io.files.log_files import log_files
 from netdiag.io.spark.reading import Reading, read_batches, read_latencies
 from netdiag.traffic import native
 from netdiag.traffic.aggregates.expressions import struct_of
-from netdiag.traffic.native import ReadOptions, parse_time
-from netdiag.traffic.tables import NAMES, PARTIAL_NAMES, RAW_NAMES, Table, table
+from netdiag.traffic.native import LogFile, ReadOptions, parse_time
+from netdiag.traffic.tables import LOG_NAMES, NAMES, PARTIAL_NAMES, RAW_NAMES, Table, table
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from netdiag.io.spark.stream import CaptureStream
 
-FORMAT = "kafka_pcap"
+FORMAT, STORAGE_FORMAT = "kafka_pcap", "kafka_storage"
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 LEVELS = NAMES + PARTIAL_NAMES + RAW_NAMES
+_LEVELS: Mapping[str, Sequence[str]] = {FORMAT: LEVELS, STORAGE_FORMAT: LOG_NAMES}
+_FIRST_LEVEL = {FORMAT: "exchanges", STORAGE_FORMAT: "log_batches"}
 # A task that reads less than this is not worth its start.
 _LEAST_BYTES = 4 * 1024 * 1024
 _MICROSECOND = 1000
@@ -61,9 +70,10 @@ _NAMES_A_BROKER = frozenset({"exchanges", "group_events", "endpoints", "connecti
 
 
 def register(spark: "SparkSession") -> None:
-    """Let this session read the format `kafka_pcap`; set spark.sql.python.filterPushdown.enabled before, not after."""
+    """Let this session read both formats; set spark.sql.python.filterPushdown.enabled before, not after."""
     pushes = str(spark.conf.get(PUSHDOWN, "false")).lower() == "true"
     spark.dataSource.register(PushingCaptureSource if pushes else CaptureSource)
+    spark.dataSource.register(StorageSource)
 
 
 @dataclass
@@ -120,7 +130,7 @@ class CaptureReader(DataSourceReader):
         tasks = self._tasks or min(os.cpu_count() or 1, worth)
         return [Share(number, tasks) for number in range(tasks)]
 
-    def read(self, partition: InputPartition) -> Iterator["pa.RecordBatch"]:
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one class."""
         assert isinstance(partition, Share)
         name = self._table.name
@@ -149,6 +159,68 @@ class PushingCaptureReader(CaptureReader):
         for each in filters:
             self._reading = narrowed(self._reading, self._table.name, each)
         return filters
+
+
+@dataclass
+class LogShare(InputPartition):
+    """One task: some files of logs."""
+
+    files: tuple[LogFile, ...]
+
+
+class StorageSource(DataSource):
+    """The format of data directories."""
+
+    @classmethod
+    def name(cls) -> str:
+        """As `format` names it."""
+        return STORAGE_FORMAT
+
+    def schema(self) -> StructType:
+        """All columns of the level, or those of the option `columns`."""
+        return struct_of(_level(self.options, STORAGE_FORMAT), _columns(self.options, STORAGE_FORMAT))
+
+    def reader(self, schema: StructType) -> "StorageReader":
+        """A reader of the columns that are in the schema."""
+        return StorageReader(self.options, schema)
+
+
+class StorageReader(DataSourceReader):
+    """Reads the rows of one level."""
+
+    def __init__(self, options: Mapping[str, str], schema: StructType) -> None:
+        level = _level(options, STORAGE_FORMAT)
+        self._level = level.name
+        self._names = _checked(level, schema)
+        self._paths = _paths(options, "data directories")
+        self._topics = frozenset(_listed(options, "topics"))
+        self._tasks = _number(options, "partitions")
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Tasks with about as many bytes each; names of files say which directory, where there are several."""
+        prefixes = self._paths if len(self._paths) > 1 else ("",)
+        directories = [read_data_directory(path) for path in self._paths]
+        files = [
+            file
+            for one, prefix in zip(directories, prefixes, strict=True)
+            for file in log_files(one, self._topics, prefix)
+        ]
+        sizes = {file: size_of(file.path) or 0 for file in files}
+        tasks = self._tasks or min(os.cpu_count() or 1, sum(sizes.values()) // _LEAST_BYTES + 1)
+        shares: list[list[LogFile]] = [[] for _ in range(tasks)]
+        held = [0] * tasks
+        for file in sorted(files, key=lambda file: sizes[file], reverse=True):
+            least = held.index(min(held))
+            shares[least].append(file)
+            held[least] += sizes[file]
+        return [LogShare(tuple(share)) for share in shares]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of some files."""
+        assert isinstance(partition, LogShare)
+        for ready in native.read_logs(partition.files, {self._level: self._names}):
+            for batch in ready.get(self._level, ()):
+                yield pa.record_batch(batch)
 
 
 def narrowed(reading: Reading, level: str, each: Filter) -> Reading:
@@ -195,18 +267,18 @@ def _ns(value: Any) -> int:
     return int(whole.timestamp()) * 1_000_000_000 + moment.microsecond * _MICROSECOND
 
 
-def _level(options: Mapping[str, str]) -> Table:
-    name = options.get("level", "exchanges")
-    if name not in LEVELS:
-        raise UsageError(f"no level '{name}'", hint=f"the levels are {', '.join(LEVELS)}")
+def _level(options: Mapping[str, str], form: str = FORMAT) -> Table:
+    name = options.get("level", _FIRST_LEVEL[form])
+    if name not in _LEVELS[form]:
+        raise UsageError(f"no level '{name}'", hint=f"the levels are {', '.join(_LEVELS[form])}")
     return table(name)
 
 
-def _columns(options: Mapping[str, str]) -> tuple[str, ...] | None:
+def _columns(options: Mapping[str, str], form: str = FORMAT) -> tuple[str, ...] | None:
     names = _listed(options, "columns")
     if not names:
         return None
-    level = _level(options)
+    level = _level(options, form)
     strange = [name for name in names if name not in level.names]
     if strange:
         raise _no_column(level, strange[0])
@@ -245,11 +317,11 @@ def _reading(options: Mapping[str, str], level: str) -> Reading:
     )
 
 
-def _paths(options: Mapping[str, str]) -> tuple[str, ...]:
+def _paths(options: Mapping[str, str], what: str = "captures") -> tuple[str, ...]:
     several = options.get("paths")
     paths = json.loads(several) if several else [options["path"]] if options.get("path") else []
     if not paths:
-        raise InputError("there are no captures to read", hint="name files or folders: .load(paths)")
+        raise InputError(f"there are no {what} to read", hint="name files or folders: .load(paths)")
     # Spark may write a path as the address of a file.
     return tuple(path.removeprefix("file://") if path.startswith("file:///") else path for path in paths)
 
