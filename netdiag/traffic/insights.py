@@ -352,8 +352,8 @@ def _leaders(tables: Tables) -> DataFrame:
     once = keyed.groupBy("key", "topic_id", "leader_epoch", "node_id").agg(
         F.min(F.struct("time", "connection")).alias("told")
     )
-    known = meeting(once.select("*", "told.*").drop("told"), ends, ["connection"])
-    placed = known.join(clusters, "connection", "left")
+    met = meeting(once.select("*", "told.*").drop("told"), ends, ["connection"])
+    placed = met.join(clusters, "connection", "left")
     order = ("leader_epoch", "time", "connection", "node_id")
     return _moved(placed, ("cluster_id", "topic_id", "key"), order).withColumn("kind", F.lit("leader"))
 
