@@ -221,3 +221,63 @@ def test_a_client_that_cannot_use_its_trust_store() -> None:
     (found,) = (f for f in check_deployment(deployment_of(broker(*GOOD, more=client))) if f.rule.startswith("keystore"))
     assert (found.rule, found.service, found.broker_prints) == ("keystore-unusable", "registry", None)
     assert 'Failed to load PEM SSL keystore /trust/other.p12"' in found.why
+
+
+PAIR = """\
+services:
+{brokers}
+x-certificates:
+  secrets/kafka-1.pem: {{names: [{first}], by: Authority}}
+  secrets/kafka-2.pem: {{names: [kafka-2], by: {other}}}
+  secrets/trusted.pem: {{trusts: [Authority]}}
+"""
+ONE_OF_PAIR = """\
+  kafka-{n}:
+    image: confluentinc/cp-kafka:7.9.2
+    environment:
+      KAFKA_BROKER_ID: {n}
+      KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+      KAFKA_LISTENERS: INNER://:29092
+      KAFKA_ADVERTISED_LISTENERS: INNER://kafka-{n}:29092
+      KAFKA_INTER_BROKER_LISTENER_NAME: INNER
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INNER:SASL_SSL
+      KAFKA_SASL_ENABLED_MECHANISMS: PLAIN
+      KAFKA_SASL_MECHANISM_INTER_BROKER_PROTOCOL: PLAIN
+      KAFKA_LISTENER_NAME_INNER_PLAIN_SASL_JAAS_CONFIG: >-
+        org.apache.kafka.common.security.plain.PlainLoginModule required
+        username="admin" password="secret-{n}" user_admin="{password}";
+      KAFKA_SSL_KEYSTORE_TYPE: PEM
+      KAFKA_SSL_KEYSTORE_LOCATION: /secrets/kafka-{n}.pem
+      KAFKA_SSL_TRUSTSTORE_TYPE: PEM
+      KAFKA_SSL_TRUSTSTORE_LOCATION: /secrets/trusted.pem
+      KAFKA_SSL_ENDPOINT_IDENTIFICATION_ALGORITHM: "{checks}"
+    volumes: ["./secrets:/secrets"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "passwords", "checks", "expected"),
+    [
+        ("kafka-1", "Authority", ("secret-2", "secret-1"), "https", []),
+        ("elsewhere", "Authority", ("secret-2", "secret-1"), "https", [("keystore-name-not-covered", "kafka-1")]),
+        (
+            "elsewhere",
+            "Authority",
+            ("secret-2", "secret-1"),
+            "",
+            [("keystore-name-not-covered", "kafka-1"), ("host-names-unchecked", None), ("host-names-unchecked", None)],
+        ),
+        ("kafka-1", "Authority", ("secret-2", "other"), "https", [("sasl-user-unknown", "kafka-1")]),
+        # Neither broker trusts the second, and the second does not trust itself.
+        ("kafka-1", "Stranger", ("secret-2", "secret-1"), "https", [("keystore-untrusted", None)] * 2),
+    ],
+)
+def test_brokers_among_themselves(
+    first: str, other: str, passwords: tuple[str, str], checks: str, expected: list[tuple[str, str | None]]
+) -> None:
+    brokers = "".join(ONE_OF_PAIR.format(n=n, password=passwords[n - 1], checks=checks) for n in (1, 2))
+    deployment = deployment_of(PAIR.format(brokers=brokers, first=first, other=other))
+    found = [one for one in check_deployment(deployment) if one.rule.startswith(("keystore", "sasl", "host-n"))]
+    assert [one.rule for one in found] == [rule for rule, _ in expected]
+    assert all(service in (None, one.service) for one, (_, service) in zip(found, expected, strict=True))
+    assert [one.service for one in found if one.broker_prints] == (["kafka-2"] if other == "Stranger" else [])

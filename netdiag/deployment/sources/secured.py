@@ -82,6 +82,8 @@ _CLIENT_SETTINGS = {
         "sasl.jaas.config",
     )
 }
+_IS_ABOUT = regex(r"(?i)ssl|sasl|security")
+_MOST_RELATED = 200
 _MIDDLES = ("", "PROPERTIES_", "CLIENT_", "STREAMS_", "CONFIGURATION_")
 
 
@@ -309,7 +311,8 @@ def _client_settings(client: KafkaClient, service: Service, file: FileContent) -
 
 def _settings_beside(name: str, variables: Mapping[str, str]) -> Mapping[str, str]:
     """What the variables with the same prefix as that of the list say."""
-    plain = {re.sub(r"[_.:-]+", "_", other).upper(): value for other, value in variables.items()}
+    related = islice((pair for pair in variables.items() if _IS_ABOUT.search(pair[0])), _MOST_RELATED)
+    plain = {re.sub(r"[_.:-]+", "_", other).upper(): value for other, value in related}
     own = re.sub(r"[_.:-]+", "_", name).upper()
     prefix = re.sub(r"(?:BOOTSTRAP_?)?(?:SERVERS?|BROKERS?)(?:_?LIST)?$", "", own)
     if prefix == own:
