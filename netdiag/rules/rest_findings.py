@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from netdiag.deployment.model.deployment import Deployment, RestNeighbour
-from netdiag.deployment.neighbours import Forward, group_of, why_not_arriving, with_rest_listeners
+from netdiag.deployment.model.deployment import RestNeighbour
+from netdiag.deployment.neighbours import Forward, Neighbourhood
 from netdiag.findings import Applicability, Edit, Finding, Related, Severity
 from netdiag.kafka.rest_services import GROUP_PROPERTY, AdvertisedUrl, RestService
 
@@ -16,10 +16,10 @@ _ROLES = {
 
 
 def unreachable_url(
-    deployment: Deployment, failing: Sequence[Forward], *, rule: str, severity: Severity
+    neighbourhood: Neighbourhood, failing: Sequence[Forward], *, rule: str, severity: Severity
 ) -> Iterator[Finding]:
     """One finding for a URL that others cannot use: at the one that advertises it, else at one that is asked about."""
-    asked = {one.name for one in deployment.neighbours}
+    asked = neighbourhood.asked
     first = failing[0]
     target, url = first.target, first.url
     sources = [one.source for one in failing]
@@ -27,7 +27,7 @@ def unreachable_url(
         first = next((one for one in failing if one.source.name in asked), first)
         if first.source.name not in asked:
             return
-    host = _host_that_works(deployment, target, url)
+    host = _host_that_works(neighbourhood, target, url)
     group = target.config.group
     by_port = "listener" in first.because and url.port_property != url.host_property
     name = url.port_property if by_port else url.host_property
@@ -66,13 +66,12 @@ def _hint(target: RestNeighbour, url: AdvertisedUrl, host: str, *, by_port: bool
     return f"set {variable} to {host}"
 
 
-def _host_that_works(deployment: Deployment, target: RestNeighbour, url: AdvertisedUrl) -> str:
+def _host_that_works(neighbourhood: Neighbourhood, target: RestNeighbour, url: AdvertisedUrl) -> str:
     """The name of the service, if all others of the group get to it by this name; else empty."""
-    view = with_rest_listeners(deployment)
     host = target.member.service or target.name
     better = replace(url, host=host)
-    others = group_of(deployment, target)
-    return host if all(why_not_arriving(view, other, target, better) is None for other in others) else ""
+    others = neighbourhood.group_of(target)
+    return host if all(neighbourhood.why_not_arriving(other, target, better) is None for other in others) else ""
 
 
 def _edits(target: RestNeighbour, url: AdvertisedUrl, host: str) -> tuple[Edit, ...]:

@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 
 from netdiag.app.configuration import CheckOptions, LiveOptions
 from netdiag.app.live_check import check_live
-from netdiag.deployment.neighbours import failing_forwards
+from netdiag.deployment.neighbours import Neighbourhood
 from netdiag.io.files.projects import ReadOptions
 from netdiag.render.report import Report
 from netdiag.rules.declared import check_deployment
@@ -144,7 +144,7 @@ def test_curl_gets_what_is_foretold(
     failing = {
         (one.source.name, one.target.name)
         for target in deployment.neighbours
-        for one in failing_forwards(deployment, target)
+        for one in Neighbourhood(deployment).failing_forwards(target)
     }
     path = tmp_path / "compose.yml"
     path.write_text(text)

@@ -67,7 +67,7 @@ Sources: the documentation of Kafka Connect (group.id, config.storage.topic); Di
 from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Deployment, RestNeighbour
-from netdiag.deployment.neighbours import group_of, neighbours_in_reach
+from netdiag.deployment.neighbours import Neighbourhood
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.rest_services import CONNECT_TOPICS, RestService
 
@@ -77,14 +77,13 @@ SEVERITY = Severity.ERROR
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every worker whose topics differ from those of an earlier one, or of one beside those asked."""
-    order = {one.name: index for index, one in enumerate(neighbours_in_reach(deployment))}
-    asked = {one.name for one in deployment.neighbours}
+    neighbourhood = Neighbourhood(deployment)
     for worker in deployment.neighbours:
-        if worker.config.service is not RestService.CONNECT or worker.name not in order:
+        if worker.config.service is not RestService.CONNECT or worker.config.group is None:
             continue
-        for other in group_of(deployment, worker):
-            name = _difference(worker, other)
-            if name and (other.name not in asked or order[other.name] < order[worker.name]):
+        for other in neighbourhood.earlier_workers(worker):
+            name = _difference(worker, other) if other.config.group == worker.config.group else ""
+            if name:
                 yield _finding(worker, other, name)
                 break
 

@@ -68,9 +68,9 @@ Sources: the documentation of Kafka Connect (config.storage.topic, offset.storag
 from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Deployment, RestNeighbour
-from netdiag.deployment.neighbours import neighbours_in_reach, pairs_of_connect
+from netdiag.deployment.neighbours import Neighbourhood
 from netdiag.findings import Finding, Related, Severity
-from netdiag.kafka.rest_services import CONNECT_TOPICS
+from netdiag.kafka.rest_services import CONNECT_TOPICS, RestService
 
 ID = "connect-topics-shared"
 SEVERITY = Severity.ERROR
@@ -78,19 +78,20 @@ SEVERITY = Severity.ERROR
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every worker that shares a topic with an earlier one of another group."""
-    order = {one.name: index for index, one in enumerate(neighbours_in_reach(deployment))}
-    asked = {one.name for one in deployment.neighbours}
-    told: set[str] = set()
-    for worker, other in pairs_of_connect(deployment):
-        groups = worker.config.group, other.config.group
-        if worker.name in told or None in groups or groups[0] == groups[1]:
+    neighbourhood = Neighbourhood(deployment)
+    for worker in deployment.neighbours:
+        if worker.config.service is not RestService.CONNECT or worker.config.group is None:
             continue
-        shared = [
-            name for name in CONNECT_TOPICS if _topic(worker, name) and _topic(worker, name) == _topic(other, name)
-        ]
-        if shared and (other.name not in asked or order[other.name] < order[worker.name]):
-            told.add(worker.name)
-            yield _finding(worker, other, shared[0])
+        for other in neighbourhood.earlier_workers(worker):
+            shared = _shared(worker, other)
+            if shared and other.config.group not in (None, worker.config.group):
+                yield _finding(worker, other, shared)
+                break
+
+
+def _shared(one: RestNeighbour, other: RestNeighbour) -> str:
+    """The first property of the two that names one topic; empty where none does."""
+    return next((name for name in CONNECT_TOPICS if _topic(one, name) and _topic(one, name) == _topic(other, name)), "")
 
 
 def _topic(worker: RestNeighbour, name: str) -> str | None:

@@ -62,7 +62,7 @@ Sources: RestServer.advertisedUrl and HerderRequestHandler of Kafka Connect.
 from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Deployment
-from netdiag.deployment.neighbours import failing_forwards, neighbours_in_reach
+from netdiag.deployment.neighbours import Neighbourhood
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import is_loopback, is_wildcard
 from netdiag.rules.rest_findings import unreachable_url
@@ -73,9 +73,10 @@ SEVERITY = Severity.ERROR
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every loopback or wildcard address that another member of the group is told."""
-    for target in neighbours_in_reach(deployment):
+    neighbourhood = Neighbourhood(deployment)
+    for target in neighbourhood.members:
         url = target.config.advertised
         if url is not None and (is_loopback(url.host) or is_wildcard(url.host)):
-            failing = failing_forwards(deployment, target)
+            failing = neighbourhood.failing_forwards(target)
             if failing:
-                yield from unreachable_url(deployment, failing, rule=ID, severity=SEVERITY)
+                yield from unreachable_url(neighbourhood, failing, rule=ID, severity=SEVERITY)

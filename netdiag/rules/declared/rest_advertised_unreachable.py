@@ -63,7 +63,7 @@ Sources: RestServer.advertisedUrl, HerderRequestHandler and RestClient of Kafka 
 from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Deployment
-from netdiag.deployment.neighbours import failing_forwards, neighbours_in_reach
+from netdiag.deployment.neighbours import Neighbourhood
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import is_loopback, is_wildcard
 from netdiag.rules.rest_findings import unreachable_url
@@ -74,10 +74,11 @@ SEVERITY = Severity.ERROR
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every URL that fails from another member of the group, at the member that is asked about."""
-    for target in neighbours_in_reach(deployment):
+    neighbourhood = Neighbourhood(deployment)
+    for target in neighbourhood.members:
         url = target.config.advertised
         if url is None or is_loopback(url.host) or is_wildcard(url.host):
             continue
-        failing = failing_forwards(deployment, target)
+        failing = neighbourhood.failing_forwards(target)
         if failing:
-            yield from unreachable_url(deployment, failing, rule=ID, severity=SEVERITY)
+            yield from unreachable_url(neighbourhood, failing, rule=ID, severity=SEVERITY)

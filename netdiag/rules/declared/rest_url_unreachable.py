@@ -52,7 +52,7 @@ from dataclasses import replace
 
 from netdiag.deployment.clients import Attempt, holds_broker, target_member, url_attempts, why_failing, why_unresolved
 from netdiag.deployment.model.deployment import Deployment, RestNeighbour
-from netdiag.deployment.neighbours import with_rest_listeners
+from netdiag.deployment.neighbours import Neighbourhood
 from netdiag.findings import Applicability, Edit, Finding, Related, Severity
 from netdiag.kafka.listeners import is_loopback
 
@@ -67,7 +67,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """
     if not deployment.url_clients:
         return
-    view = with_rest_listeners(deployment)
+    view = Neighbourhood(deployment).view
     known = {one.name: one for one in deployment.neighbours if one.config.entries}
     for attempt in url_attempts(deployment):
         host, port = attempt.address.host, attempt.address.port

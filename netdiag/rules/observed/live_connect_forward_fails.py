@@ -70,7 +70,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Deployment, RestNeighbour
 from netdiag.deployment.model.verdict import Failed
-from netdiag.deployment.neighbours import failing_forwards
+from netdiag.deployment.neighbours import Neighbourhood
 from netdiag.deployment.observation.live_view import LiveView, SeenForward, SeenGroup, SeenWorker
 from netdiag.findings import Finding, Related, Severity
 from netdiag.rules.live_findings import listed
@@ -99,7 +99,11 @@ def check(view: LiveView) -> Iterator[Finding]:
 
 def _foretold(deployment: Deployment, target: RestNeighbour | None) -> frozenset[str]:
     """The workers of which the configuration tells that they do not get there."""
-    return frozenset(one.source.name for one in failing_forwards(deployment, target)) if target else frozenset()
+    return (
+        frozenset(one.source.name for one in Neighbourhood(deployment).failing_forwards(target))
+        if target
+        else frozenset()
+    )
 
 
 def _finding(group: SeenGroup, worker: SeenWorker, failing: list[SeenForward], place: RestNeighbour) -> Finding:
