@@ -14,7 +14,14 @@ from netdiag.compose.merge import merge_files
 from netdiag.compose.positions import Source, Text, literal
 from netdiag.compose.problems import Problems
 from netdiag.compose.project import Network, Project, Service
-from netdiag.compose.service import DEFAULT_NETWORK, read_configs, read_networks, read_service, read_volumes
+from netdiag.compose.service import (
+    DEFAULT_NETWORK,
+    mounted_secrets,
+    read_configs,
+    read_networks,
+    read_service,
+    read_volumes,
+)
 from netdiag.compose.values import FieldReader, Mapping, ReadFile, Scope, no_files
 from netdiag.compose.yaml_tree import MappingNode, ScalarNode, load_nodes
 
@@ -126,7 +133,10 @@ def _services(top: Mapping, problems: Problems, lookup: Lookup, read: ReadFile) 
     declared = FieldReader(problems, "project").mapping(top, "services")
     if declared is None:
         return {}
-    return {name: read_service(problems, name, entry, lookup, read) for name, entry in declared.entries.items()}
+    found = {name: read_service(problems, name, entry, lookup, read) for name, entry in declared.entries.items()}
+    if top.get("secrets") is None:
+        return found
+    return {name: replace(service, secrets=mounted_secrets(top, name)) for name, service in found.items()}
 
 
 def _imply_default(networks: dict[str, Network], services: dict[str, Service], project: str | None) -> None:

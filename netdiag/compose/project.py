@@ -175,7 +175,10 @@ class Build:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A declared unit; `span` is its key. A None or empty field is absent from the files."""
+    """A declared unit; `span` is its key. A None or empty field is absent from the files.
+
+    `secrets` are those that are files of the project, as mounts of these files.
+    """
 
     name: str
     span: FileLocation
@@ -200,6 +203,7 @@ class Service:
     scale: int = 1
     volumes: tuple[Volume, ...] = ()
     configs: tuple[ServiceConfig, ...] = ()
+    secrets: tuple[Volume, ...] = ()
     healthcheck: Command = None
     healthcheck_disabled: bool = False
     env_files: tuple[EnvFile, ...] = ()

@@ -422,6 +422,33 @@ def _configs(service: Mapping) -> tuple[ServiceConfig, ...]:
     return tuple(found)
 
 
+def mounted_secrets(top: Mapping, service: str) -> tuple[Volume, ...]:
+    """The secrets of a service that are files, as compose mounts them: in /run/secrets, under their names."""
+    declared, services = top.get("secrets"), top.get("services")
+    entry = services.get(service) if isinstance(services, Mapping) else None
+    used = entry.get("secrets") if isinstance(entry, Mapping) else None
+    if not isinstance(declared, Mapping) or not isinstance(used, Sequence):
+        return ()
+    found: list[Volume] = []
+    for item in used.items:
+        source, target = (item.get("source"), item.get("target")) if isinstance(item, Mapping) else (item, None)
+        secret = declared.get(source.value) if isinstance(source, Scalar) else None
+        file = secret.get("file") if isinstance(secret, Mapping) else None
+        if isinstance(source, Scalar) and isinstance(file, Scalar) and file.kind != "null":
+            name = target.value if isinstance(target, Scalar) else source.value
+            found.append(
+                Volume(
+                    source=None,
+                    target=posixpath.join("/run/secrets", name),
+                    read_only=True,
+                    span=source.span,
+                    type="bind",
+                    host_path=_host_path(file.value, file.scope),
+                )
+            )
+    return tuple(found)
+
+
 def _short_volume(reading: FieldReader, text: Text, scope: Scope | None) -> Volume | None:
     """`[source:]target[:options]`; a drive letter is part of its path."""
     cuts: list[int] = []

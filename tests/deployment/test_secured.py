@@ -74,6 +74,30 @@ def test_a_listener_has_settings_of_its_own() -> None:
     assert rules(deployment_of(broker(*BY_SCRIPT, own, kind, listener="SSL"))) == []
 
 
+SECRETS = """\
+    secrets:
+      - keystore
+      - {source: password, target: /etc/kafka/secrets/password}
+      - {source: given, target: x}
+secrets:
+  keystore: {file: ./secrets/other.p12}
+  password: {file: ./secrets/password}
+  given: {environment: HOME}
+"""
+
+
+def test_secrets_of_the_project_are_files_in_the_container() -> None:
+    own = ("KAFKA_SSL_KEYSTORE_LOCATION: /run/secrets/keystore", "KAFKA_SSL_KEYSTORE_PASSWORD: p12-password-7")
+    assert rules(deployment_of(broker(*own, more=SECRETS))) == ["keystore-name-not-covered"]
+    named = ("KAFKA_SSL_KEYSTORE_FILENAME: ../../../run/secrets/keystore", *BY_SCRIPT[1:])
+    text = broker(*named, listener="SSL", more=SECRETS).replace(
+        'volumes: ["./secrets:/etc/kafka/secrets"]', "tty: true"
+    )
+    assert rules(deployment_of(text)) == ["keystore-name-not-covered"]
+    wrong = (own[0], "KAFKA_SSL_KEYSTORE_PASSWORD: another")
+    assert rules(deployment_of(broker(*wrong, more=SECRETS))) == ["keystore-unusable"]
+
+
 CLIENT = """\
   registry:
     image: confluentinc/cp-schema-registry:7.9.2

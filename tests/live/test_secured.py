@@ -431,7 +431,8 @@ def test_a_certificates_faults_are_what_openssl_says(
 def test_what_every_listener_speaks_is_told_to_a_client_that_brings_nothing(running: Running, figure: Report) -> None:
     told = {}
     for listener in running.world.listeners.values():
-        if listener.protocol != "PLAINTEXT":
+        # A broker that signs with another key than its certificate's ends no handshake.
+        if listener.protocol != "PLAINTEXT" and listener.name != "CROSSED":
             sight = _sight(running.netdiag(listener, None))
             told[listener.name] = sight.spoken.value
             if listener.mechanisms:

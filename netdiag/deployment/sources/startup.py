@@ -188,7 +188,7 @@ def mounted_file(service: Service, path: str, read: ReadFile) -> MountedFile | N
     if "/" not in path:
         # A command without a folder is looked for in the folders of programs.
         path = next((v.target for v in service.volumes if posixpath.basename(v.target) == path), path)
-    over = [v for v in service.volumes if _holds(posixpath.normpath(v.target), path)]
+    over = [v for v in (*service.volumes, *service.secrets) if _holds(posixpath.normpath(v.target), path)]
     if not over:
         return None
     volume = max(over, key=lambda v: len(posixpath.normpath(v.target)))
