@@ -45,6 +45,7 @@ COMMANDS = {
     "sysctl": "procps",
     "kcat": "kcat",
     "openssl": "openssl",
+    "curl": "curl",
     "keytool": "default-jre-headless",
 }
 JAVA = Path(__file__).parent.parent / ".ci" / "java"

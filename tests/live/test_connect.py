@@ -28,6 +28,7 @@ from tests.lab.lab import Lab
 from tests.lab.processes import run
 from tests.lab.stack import Stack
 from tests.live.connect_cases import ARRANGEMENTS, Arrangement, Worker, compose_text
+from tests.tools import tool
 
 _LIMIT = 120.0
 _STATUS = "\n%{http_code}"
@@ -51,7 +52,7 @@ def _broker(lab: Lab, path: Path) -> Iterator[Stack]:
 
 def _curl(container: Container, url: str, *options: str) -> tuple[int, str]:
     """What curl gets in a container's namespace: the status, 0 for none, and the body."""
-    words = ["curl", "-s", "-m", "30", "-w", _STATUS, *options, url]
+    words = [tool("curl"), "-s", "-m", "30", "-w", _STATUS, *options, url]
     body, _, status = run(container.place.argv(words), check=False, timeout=60).stdout.rpartition("\n")
     return int(status or 0), body
 
@@ -210,7 +211,7 @@ def test_live_check_reads_the_group(lab: Lab, kind: str, tmp_path: Path, figure:
         assert told == (list(arrangement.rules) if kind == "broken" else [])
         figure("groups read", 1)
         if kind == "repaired":
-            drop = ["iptables", "-A", "INPUT", "-p", "tcp", "--dport", "8083", "-j", "DROP"]
+            drop = [tool("iptables"), "-A", "INPUT", "-p", "tcp", "--dport", "8083", "-j", "DROP"]
             run(["nsenter", f"--net={stack.state(second).place.netns}", *drop])
             (found,) = [one for one in _look(lab, stack).findings if one.rule == "live-connect-forward-fails"]
             assert found.message.startswith(f'{first} cannot forward to {second} at "{urls[second]}": ')
