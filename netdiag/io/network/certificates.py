@@ -1,24 +1,22 @@
-"""X.509 certificates in bytes as values, and where a chain leads to; the one place that knows `cryptography`.
+"""X.509 certificates in bytes as values, and where a chain leads to; read by `cryptography`.
 
 Certificates are a stranger's: what cannot be read is left out, never an exception. Where a chain leads to is told for
 people; what a connection is trusted for is decided by OpenSSL (`client_identity`).
 """
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed448, ed25519, rsa
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
+from netdiag.io.files import keystores
 from netdiag.kafka.security import Certificate, TrustAnchor
 
 _LONGEST_TEXT = 300
 _MOST_NAMES = 200
-_LONGEST_PATH = 10
 _CURVES = {"secp256r1": "P-256", "secp384r1": "P-384", "secp521r1": "P-521"}
 _SIGNATURES = {
     "1.2.840.113549.1.1.2": "md2WithRSAEncryption",
@@ -60,48 +58,7 @@ def split_pem(text: bytes) -> tuple[bytes, ...]:
 
 def anchored(chain: Sequence[bytes], authorities: Sequence[bytes] | None) -> TrustAnchor:
     """Where a chain (DER, the server's own first) leads to, given what is trusted; None: nothing was given."""
-    if authorities is None or not chain:
-        return TrustAnchor.NOT_ASKED
-    if chain[0] in authorities:
-        return TrustAnchor.PINNED
-    sent, trusted = _loaded(chain), _loaded(authorities)
-    if not sent:
-        return TrustAnchor.MISSING_ISSUER
-    current = sent[0]
-    for step in range(_LONGEST_PATH):
-        if any(_issued(current, by) for by in trusted) or (step and current in trusted):
-            return TrustAnchor.TRUSTED
-        if current.subject == current.issuer:
-            return TrustAnchor.UNKNOWN_ROOT if step else TrustAnchor.SELF_SIGNED
-        above = next((by for by in sent[1:] if by != current and _issued(current, by)), None)
-        if above is None:
-            break
-        current = above
-    return TrustAnchor.MISSING_ISSUER
-
-
-def _loaded(ders: Iterable[bytes]) -> list[x509.Certificate]:
-    found: list[x509.Certificate] = []
-    for der in ders:
-        with suppress(ValueError, TypeError, x509.InvalidVersion):
-            one = x509.load_der_x509_certificate(der)
-            # These are read when they are asked for.
-            if one.subject is not None and one.issuer is not None:
-                found.append(one)
-    return found
-
-
-def _issued(certificate: x509.Certificate, by: x509.Certificate) -> bool:
-    try:
-        if certificate.issuer != by.subject:
-            return False
-        certificate.verify_directly_issued_by(by)
-    except InvalidSignature:
-        return False
-    except (ValueError, TypeError):
-        # An algorithm that nobody verifies any more: the names agree, and its weakness is a fault of its own.
-        return True
-    return True
+    return TrustAnchor.NOT_ASKED if authorities is None or not chain else keystores.anchored(chain, authorities)
 
 
 def _certificate(found: x509.Certificate) -> Certificate:
