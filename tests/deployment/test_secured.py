@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -305,3 +306,29 @@ def test_brokers_among_themselves(
     assert [one.rule for one in found] == [rule for rule, _ in expected]
     assert all(service in (None, one.service) for one, (_, service) in zip(found, expected, strict=True))
     assert [one.service for one in found if one.broker_prints] == (["kafka-2"] if other == "Stranger" else [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "says"),
+    [
+        ("PEM", b"-----BEGIN CERTIFICATE-----\nAAAA" * 30_000, "it holds no certificate"),
+        ("PEM", b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n" * 17_000, "it is damaged"),
+        ("PKCS12", b"\x30\x83\x0f\xff\xf0" * 200_000, "it is damaged"),
+        ("PKCS12", b"\x30" + bytes(range(256)) * 4000, "it is damaged"),
+        ("JKS", b"\xfe\xed\xfe\xed\0\0\0\2\0\0\x27\x10" + b"\xff" * 500_000, "it is damaged"),
+        ("JKS", b"\x1b]0;title\x07", "it is damaged"),
+    ],
+)
+def test_a_hostile_store_costs_little_and_is_one_line(tmp_path: Path, kind: str, data: bytes, says: str) -> None:
+    own = ("KAFKA_SSL_KEYSTORE_LOCATION: /etc/kafka/secrets/hostile", f"KAFKA_SSL_KEYSTORE_TYPE: {kind}")
+    file = project(tmp_path, broker(*own, "KAFKA_SSL_KEYSTORE_PASSWORD: hostile-secret-9"))
+    (tmp_path / "secrets" / "hostile").write_bytes(data)
+    words = [sys.executable, "-m", "netdiag", "check-listeners", str(file), "--format", "concise"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    (line,) = (line for line in done.stdout.splitlines() if "keystore-unusable" in line)
+    assert says in line
+    assert done.stderr == ""
+    assert "hostile-secret-9" not in done.stdout
+    assert after.ru_utime - before.ru_utime < 10
