@@ -19,6 +19,9 @@ from netdiag.patterns import regex
 from netdiag.values import dataclass
 
 CONNECT_COMMAND = "connect-distributed"
+MIRROR_MAKER_COMMAND = "connect-mirror-maker"
+# Nodes of MirrorMaker listen and forward only with this setting, which Kafka 3.5 brought (KIP-710).
+_INTERNAL_REST = "dedicated.mode.enable.internal.rest"
 _REPOSITORY = regex(r"(?:^|/)(?P<name>[a-z0-9._-]+/[a-z0-9._-]+|[a-z0-9._-]+?)(?::(?P<tag>[\w.-]+))?(?:@\S*)?\Z")
 _HIGHEST_PORT = 65535
 # From these releases on, Connect has no rest.port (KIP-768 removed it in Kafka 3.0).
@@ -43,6 +46,7 @@ class RestService(Enum):
     """What answers; the value is its name in sentences."""
 
     CONNECT = "Kafka Connect"
+    MIRROR_MAKER = "MirrorMaker"
     SCHEMA_REGISTRY = "Schema Registry"
     KSQLDB = "ksqlDB"
     REST_PROXY = "REST Proxy"
@@ -51,11 +55,13 @@ class RestService(Enum):
 # A group, and what is kept in topics for it.
 GROUP_PROPERTY = {
     RestService.CONNECT: "group.id",
+    RestService.MIRROR_MAKER: "clusters",
     RestService.SCHEMA_REGISTRY: "schema.registry.group.id",
     RestService.KSQLDB: "ksql.service.id",
 }
 BOOTSTRAP_PROPERTY = {
     RestService.CONNECT: "bootstrap.servers",
+    RestService.MIRROR_MAKER: "bootstrap.servers",
     RestService.SCHEMA_REGISTRY: "kafkastore.bootstrap.servers",
     RestService.KSQLDB: "bootstrap.servers",
     RestService.REST_PROXY: "bootstrap.servers",
@@ -141,7 +147,7 @@ class RestConfig:
     def advertised(self) -> AdvertisedUrl | None:
         """The URL that others are told; None where only the container itself knows it."""
         match self.service:
-            case RestService.CONNECT:
+            case RestService.CONNECT | RestService.MIRROR_MAKER:
                 return self._advertised_by("rest.advertised.host.name", "rest.advertised.port")
             case RestService.SCHEMA_REGISTRY:
                 return self._advertised_by("host.name", "")
@@ -171,7 +177,7 @@ class RestConfig:
                 host_start=start,
                 host_end=start + len(host),
             )
-        if self.service is RestService.CONNECT and entry.endpoint.host:
+        if self.service is not RestService.SCHEMA_REGISTRY and entry.endpoint.host:
             return AdvertisedUrl(
                 scheme=scheme,
                 host=entry.endpoint.host,
@@ -238,10 +244,19 @@ def rest_config(image: str, environment: Environment) -> RestConfig | None:
     return None
 
 
-def rest_config_of_file(properties: Mapping[str, Setting]) -> RestConfig:
-    """The configuration of a worker that is started with a properties file."""
+def rest_config_of_file(command: str, properties: Mapping[str, Setting]) -> RestConfig | None:
+    """The configuration of what a command starts with a properties file; None where it forwards nothing."""
     listeners = image_default("listeners", _DEFAULT_LISTENERS[RestService.CONNECT])
-    return RestConfig(service=RestService.CONNECT, settings={"listeners": listeners, **properties})
+    settings = {"listeners": listeners, **properties}
+    if command == CONNECT_COMMAND:
+        return RestConfig(service=RestService.CONNECT, settings=settings)
+    enabled = properties.get(_INTERNAL_REST)
+    if enabled is None or (enabled.value or "").lower() != "true":
+        return None
+    # Each of its clusters has a list of its own.
+    lists = [one.value for name, one in sorted(properties.items()) if name.endswith(".bootstrap.servers") and one.value]
+    bootstrap = image_default("bootstrap.servers", ",".join(lists))
+    return RestConfig(service=RestService.MIRROR_MAKER, settings={**settings, "bootstrap.servers": bootstrap})
 
 
 def _with_prefix(service: RestService, prefix: str, environment: Environment, tag: str | None) -> RestConfig | None:

@@ -10,6 +10,7 @@ from netdiag.kafka.rest_services import GROUP_PROPERTY, AdvertisedUrl, RestServi
 
 _ROLES = {
     RestService.CONNECT: "a worker that does not lead forwards to the URL of the leader, and any worker can lead",
+    RestService.MIRROR_MAKER: "a node that does not lead sends tasks to the URL of the leader, and any node can lead",
     RestService.SCHEMA_REGISTRY: "a secondary forwards writes to the URL of the primary, and any instance can be that",
     RestService.KSQLDB: "nodes ask one another for parts of a query at the URL that each advertises",
 }

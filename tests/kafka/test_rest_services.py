@@ -102,6 +102,23 @@ def test_unknown_image_with_the_variables_of_a_worker() -> None:
     )
 
 
+def properties(**values: str) -> dict[str, Setting]:
+    named = {name.replace("_", "."): value for name, value in values.items()}
+    return {name: Setting(name=name, value=value, variable=f"{name} in w") for name, value in named.items()}
+
+
 def test_worker_file() -> None:
-    found = rest_config_of_file({"group.id": Setting(name="group.id", value="mine", variable="group.id in w")})
+    found = rest_config_of_file("connect-distributed", properties(group_id="mine"))
+    assert found is not None
     assert (found.group, found.listeners, found.advertised) == ("mine", "http://:8083", None)
+
+
+def test_mirror_maker_listens_only_if_it_is_told_to() -> None:
+    given = properties(
+        clusters="a,b", b_bootstrap_servers="b:1", a_bootstrap_servers="a:1", rest_advertised_host_name="m"
+    )
+    assert rest_config_of_file("connect-mirror-maker", given) is None
+    found = rest_config_of_file("connect-mirror-maker", given | properties(dedicated_mode_enable_internal_rest="true"))
+    assert found is not None
+    assert (found.service, found.group, str(found.advertised)) == (RestService.MIRROR_MAKER, "a,b", "http://m:8083")
+    assert found.value("bootstrap.servers") == "a:1,b:1"

@@ -104,6 +104,19 @@ def test_worker_files() -> None:
     assert found(services, **{"worker.properties": better}) == []
 
 
+def test_mirror_maker() -> None:
+    command = "connect-mirror-maker.sh /conf/mm2.properties"
+    node = service("apache/kafka:4.0.0", {}, command=command, volumes=["./mm2.properties:/conf/mm2.properties"])
+    properties = "clusters=a,b\na.bootstrap.servers=kafka:9092\nb.bootstrap.servers=elsewhere:9092\n"
+    enabled = properties + "dedicated.mode.enable.internal.rest=true\nrest.advertised.host.name=localhost\n"
+    services = {"mm-1": node, "mm-2": node}
+    assert found(services, **{"mm2.properties": properties}) == []
+    assert sorted(found(services, **{"mm2.properties": enabled})) == [
+        "error rest-advertised-loopback mm-1 localhost",
+        "error rest-advertised-loopback mm-2 localhost",
+    ]
+
+
 def test_schema_registry_and_ksqldb() -> None:
     registry, ksql = "confluentinc/cp-schema-registry:7.9.2", "confluentinc/cp-ksqldb-server:7.9.2"
     services = {

@@ -1,6 +1,6 @@
 """Which services answer HTTP beside the brokers: by their image and variables, or by the worker's file they start with.
 
-`connect-distributed` reads one properties file and no variables.
+`connect-distributed` and `connect-mirror-maker` read one properties file and no variables.
 """
 
 import posixpath
@@ -16,12 +16,14 @@ from netdiag.deployment.sources.startup import Line, command_lines, mounted_file
 from netdiag.kafka.images.settings import Setting
 from netdiag.kafka.rest_services import (
     CONNECT_COMMAND,
+    MIRROR_MAKER_COMMAND,
     RestService,
     rest_config,
     rest_config_of_file,
     starts_other_program,
 )
 from netdiag.patterns import regex
+from netdiag.values import dataclass
 
 _SECRET = regex(r"(?i)password|jaas|secret|token|credential")
 _LARGEST_FILE = 64 * 1024
@@ -39,9 +41,9 @@ _KAFKA_HOME = "/opt/kafka"
 def declared_neighbour(service: Service, member: Member, read: ReadFile) -> RestNeighbour | None:
     """What a service tells its neighbours; None for one that is no such service."""
     lines = command_lines(service)
-    started = next((line for line in lines if _file_argument(line)), None)
+    started = next((found for line in lines if (found := _start(line))), None)
     if started is not None:
-        return _by_file(service, member, _file_argument(started), read)
+        return _by_file(service, member, started, read)
     if starts_other_program(" ".join(word.value for line in lines for word in line)):
         return None
     service = built_service(service, read).service
@@ -88,16 +90,26 @@ def _is_url_variable(name: str) -> bool:
     return _URL_VARIABLE.search(name.upper()) is not None and _NO_URL_VARIABLE.search(name.upper()) is None
 
 
-def _file_argument(line: Line) -> str:
-    """The file that a worker is started with; empty for another command."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Start:
+    """A program, and the properties file that it is started with."""
+
+    command: str
+    file: str
+
+
+def _start(line: Line) -> _Start | None:
     words = [word.value for word in line]
     for index, word in enumerate(words):
-        if posixpath.basename(word).removesuffix(".sh") == CONNECT_COMMAND:
-            return next((one for one in words[index + 1 :] if not one.startswith("-")), "")
-    return ""
+        command = posixpath.basename(word).removesuffix(".sh")
+        file = next((one for one in words[index + 1 :] if not one.startswith("-")), "")
+        if command in (CONNECT_COMMAND, MIRROR_MAKER_COMMAND) and file:
+            return _Start(command=command, file=file)
+    return None
 
 
-def _by_file(service: Service, member: Member, path: str, read: ReadFile) -> RestNeighbour | None:
+def _by_file(service: Service, member: Member, start: _Start, read: ReadFile) -> RestNeighbour | None:
+    path = start.file
     mounted = mounted_file(service, posixpath.join(_KAFKA_HOME, path), read)
     if mounted is None or mounted.source is None or len(mounted.source.data) > _LARGEST_FILE:
         return None
@@ -113,4 +125,5 @@ def _by_file(service: Service, member: Member, path: str, read: ReadFile) -> Res
             variable = f"{name} in {file}"
             settings[name] = Setting(name=name, value=text.value, variable=variable)
             declared[variable] = ComposeValue(variable=variable, text=text)
-    return RestNeighbour(member=member, config=rest_config_of_file(settings), declared=declared)
+    config = rest_config_of_file(start.command, settings)
+    return RestNeighbour(member=member, config=config, declared=declared) if config else None
