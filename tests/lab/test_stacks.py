@@ -8,8 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from netdiag.app.configuration import CheckOptions
+from netdiag.app.registry import RegistryOptions, read_registry
 from netdiag.app.storage import StorageQuery, read_storage
 from netdiag.errors import InputError
+from netdiag.io.files.projects import ReadOptions
+from netdiag.kafka.registry import RegistryKind
 from netdiag.kafka.storage import DataDirectory, MetaProperties
 from tests.lab import vantages
 from tests.lab.errors import LabError
@@ -46,6 +50,7 @@ def test_one_broker(lab: Lab, file: str, image: str) -> None:
         for oracle in ORACLES:
             assert answers[door, oracle].verdict() == "ok", answers[door, oracle].raw
             assert answers[dead, oracle].verdict() == "bootstrap", answers[dead, oracle].raw
+        _what_is_registered(stack, with_zookeeper=not image)
         if not image:
             _its_volumes_hold_its_data(
                 stack, topic.name, set(lab.engine.docker("volume", "ls", "-q").split()) - set(before.split())
@@ -54,6 +59,22 @@ def test_one_broker(lab: Lab, file: str, image: str) -> None:
     assert project not in lab.engine.docker("ps", "-a", "--format", "{{.Names}}")
     assert project not in lab.engine.docker("network", "ls", "--format", "{{.Name}}")
     assert lab.engine.docker("volume", "ls", "-q") == before
+
+
+def _what_is_registered(stack: Stack, *, with_zookeeper: bool) -> None:
+    """All sources have the endpoints that the broker declares; tests/live/test_registry.py asks Kafka's own tools."""
+    project = ReadOptions(project_name=stack.project, environ={})
+    report = read_registry(RegistryOptions(check=CheckOptions(read=project), host=stack.engine.docker_host))
+    (cluster,) = report.clusters
+    (node,) = cluster.nodes
+    best = RegistryKind.ZOOKEEPER if with_zookeeper else RegistryKind.METADATA_LOG
+    assert [one.kind for one in cluster.registries] == [best, *[RegistryKind.LISTENER] * len(node.declared)]
+    assert cluster.registries[0].brokers[0].endpoints == node.declared != ()
+    assert {end for one in cluster.listeners for end in one.brokers[0].endpoints} == set(node.declared)
+    assert node.now is not None
+    assert node.now.advertised == node.declared
+    assert cluster.controller_id == 1
+    assert report.findings == ()
 
 
 def _its_volumes_hold_its_data(stack: Stack, topic: str, volumes: set[str]) -> None:

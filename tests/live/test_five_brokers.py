@@ -16,13 +16,17 @@ from dataclasses import dataclass
 
 import pytest
 
+from netdiag.app.configuration import CheckOptions
+from netdiag.app.registry import RegistryOptions, read_registry
 from netdiag.app.storage import StorageQuery, read_storage
 from netdiag.deployment.model.deployment import State
 from netdiag.deployment.model.verdict import Address, Answered
 from netdiag.engine.container import Status
 from netdiag.findings import TopologyLocation
+from netdiag.io.files.projects import ReadOptions
 from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.topology import read_topology
+from netdiag.kafka.registry import RegistryKind
 from netdiag.kafka.storage import MetaProperties
 from netdiag.linux.resolver import parse_hosts
 from netdiag.rules.topology import check_topology
@@ -64,6 +68,23 @@ def test_every_vantage_is_taken(checked: Check, stack: Stack) -> None:
     assert labels[-1] == f"netns:{stack.engine.record.lan_netns}"
     assert checked.observed.skipped == checked.live.skipped == ()
     assert checked.observed.notes == ()
+
+
+def test_what_the_five_have_registered(stack: Stack) -> None:
+    """In the metadata log of one of them, and what their listeners tell."""
+    project = ReadOptions(project_name=stack.project, environ={})
+    report = read_registry(RegistryOptions(check=CheckOptions(read=project), host=stack.engine.docker_host))
+    (cluster,) = report.clusters
+    assert report.findings == ()
+    assert cluster.notes == ()
+    assert [registry.kind for registry in cluster.registries][:2] == [RegistryKind.METADATA_LOG, RegistryKind.LISTENER]
+    registered = {broker.node_id: broker.endpoints for broker in cluster.registries[0].brokers}
+    assert registered == {node.node_id: node.declared for node in cluster.nodes if node.is_broker}
+    assert len(registered) == 5
+    assert cluster.controller_id is not None
+    assert all(
+        node.now is not None and node.now.advertised == node.declared for node in cluster.nodes if node.is_broker
+    )
 
 
 def test_data_directories_of_containers_are_read_where_they_are(stack: Stack) -> None:
