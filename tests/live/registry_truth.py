@@ -58,16 +58,17 @@ def zookeeper_shell(stack: Stack, inside: str, address: str, commands: Sequence[
     return _java(stack, inside, KAFKA_3, _SHELL, words, stdin="\n".join(lines) + "\n")
 
 
-def at_listener(stack: Stack, inside: str, address: str) -> dict[int, tuple[str, bool | None]]:
-    """What kafka-cluster list-endpoints prints of a listener: host:port by broker, and whether it is fenced."""
-    words = ("list-endpoints", "--bootstrap-server", address)
-    printed = _java(stack, inside, KAFKA_4, _CLUSTER, (*words, "--include-fenced-brokers"))
-    if "UnsupportedVersionException" in printed or "ID" not in printed:
-        printed = _java(stack, inside, KAFKA_4, _CLUSTER, words)
+def at_listener(stack: Stack, inside: str, address: str, *, tells_fenced: bool) -> dict[int, tuple[str, bool | None]]:
+    """What kafka-cluster list-endpoints prints of a listener: host:port by broker, and whether it is fenced.
+
+    Where a broker does not tell that, as before 4.0, the tool would say that none is.
+    """
+    option = ("--include-fenced-brokers",) if tells_fenced else ()
+    printed = _java(stack, inside, KAFKA_4, _CLUSTER, ("list-endpoints", "--bootstrap-server", address, *option))
     found: dict[int, tuple[str, bool | None]] = {}
     for line in printed.splitlines():
         if match := re.match(r"(\d+)\s+(\S+)\s+(\d+)\s+\S+\s*(\S*)", line):
-            fenced = {"fenced": True, "unfenced": False}.get(match[4])
+            fenced = {"fenced": True, "unfenced": False}[match[4]] if tells_fenced else None
             found[int(match[1])] = (f"{match[2]}:{match[3]}", fenced)
     return found
 

@@ -245,7 +245,7 @@ def test_kraft_in_every_state(lab: Lab, tmp_path: Path, image: str, release: str
                 member, _, at = told.source.partition(" at ")
                 if member != inside:
                     continue
-                expected = truth.at_listener(stack, inside, at)
+                expected = truth.at_listener(stack, inside, at, tells_fenced=image == APACHE_4)
                 found = {
                     broker.node_id: (str(broker.endpoints[0]).partition("://")[2], broker.is_fenced)
                     for broker in told.brokers
