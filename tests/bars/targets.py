@@ -149,7 +149,8 @@ TARGETS = (
     _tests(
         "connect",
         "Connect workers in nine arrangements, broken and repaired, each worker leading once: where a file foretells "
-        "that a worker cannot forward, curl in its namespace gets 500 or 409 for a new connector, and 201 elsewhere",
+        "that a worker cannot forward, curl in its namespace gets 500 or 409 for a new connector, and 201 elsewhere; "
+        "--live tells the leader that the workers print, and finds a packet filter that no file shows",
     ),
     _tests(
         "watch-delay",
