@@ -38,8 +38,8 @@ TARGETS = (
     ),
     _tests(
         "scenarios",
-        "S05, S06, S09–S16, S19–S23, S25, broken and repaired: predicted = observed = kcat = Java console tools "
-        "= kafka-python in every cell on Engine 20.10; S01–S23, S25: predicted = observed = kcat in every cell on "
+        "S05, S06, S09–S16, S19–S25, broken and repaired: predicted = observed = kcat = Java console tools "
+        "= kafka-python in every cell on Engine 20.10; S01–S25: predicted = observed = kcat in every cell on "
         "20.10, 28 and 29, with the userland proxy on and off; what differs on desktops by the model only",
     ),
     _tests(
