@@ -43,6 +43,12 @@ class JmxReport:
             return all(verdict.usable for verdict in seen)
         return not any(str(verdict).startswith("stub:") for verdict in seen)
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nobody can tell, because all that does not work is unknown (TLS)."""
+        seen = [cell.observed for cell in self.cells if cell.observed is not None]
+        return not self.works and all(verdict.usable or str(verdict) == "unknown" for verdict in seen)
+
 
 def follow_jmx(options: JmxOptions, listener: Listener = SILENT) -> JmxReport:
     """Ask registries and RMI servers; nothing else is contacted, and nothing is created."""

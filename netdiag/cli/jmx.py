@@ -45,7 +45,7 @@ def jmx(
 
     netdiag asks the registry for its stub and the RMI server for its version. It logs in nowhere and creates nothing.
     The exit status is 1 if a registry names a host and port where the RMI server does not answer; with --from also if
-    the registry does not answer.
+    the registry does not answer, and 3 if the answer is unknown.
     """
     from netdiag.app.jmx import JmxOptions, follow_jmx
     from netdiag.deployment.model.verdict import parse_bootstraps
@@ -60,6 +60,6 @@ def jmx(
         write_text(json_text(jmx_document(report.cells, report.skipped, report.notes, works=report.works)))
     else:
         write_text(jmx_text(report.cells, report.skipped, report.notes, console.screen))
-    if not report.cells:
+    if not report.cells or report.is_unknown:
         return ExitStatus.COULD_NOT_LOOK
     return ExitStatus.CLEAN if report.works else ExitStatus.FINDINGS

@@ -94,6 +94,23 @@ def test_strangers(answer: Callable[[bytes, int], bytes], outcome: str, tmp_path
     assert b"\x1b" not in found.stdout
 
 
+def test_a_server_that_speaks_tls_is_unknown(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=_alert, args=(listening,), daemon=True).start()
+        port = listening.getsockname()[1]
+        found = netdiag("jmx", f"127.0.0.1:{port}", "--from", "host", cwd=tmp_path)
+    assert found.returncode == 3
+    assert "speaks TLS" in found.stdout.decode()
+
+
+def _alert(listening: socket.socket) -> None:
+    channel, _ = listening.accept()
+    with channel:
+        channel.recv(100)
+        channel.sendall(b"\x15\x03\x03\x00\x02\x02\x46")
+        channel.recv(100)
+
+
 def test_nothing_to_ask(tmp_path: Path) -> None:
     assert netdiag("jmx", "nonsense", cwd=tmp_path).returncode == 2
     assert netdiag("jmx", "127.0.0.1:1", "--from", "host", cwd=tmp_path).returncode == 1
@@ -136,6 +153,7 @@ def test_what_counts_as_working(observed: JmxVerdict, everywhere: bool, in_one_p
     cells = (cell(observed), cell(None, OK))
     assert JmxReport(cells=cells, is_one_place=False).works is everywhere
     assert JmxReport(cells=cells, is_one_place=True).works is in_one_place
+    assert JmxReport(cells=cells, is_one_place=True).is_unknown is (observed is SECURED)
 
 
 def test_all_kinds_of_cells_fit_the_schema_and_the_screen() -> None:
