@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from tests.lab.engine import Engine
 from tests.lab.namespaces import Place
@@ -63,16 +64,14 @@ class Container:
 
 def list_containers(engine: Engine, project: str) -> list[Container]:
     """Every container of a compose project, stopped ones included, in order of service."""
-    label = f"label=com.docker.compose.project={project}"
-    return inspect(engine, *engine.docker("ps", "-aq", "--no-trunc", "--filter", label).split())
+    filters = json.dumps({"label": [f"com.docker.compose.project={project}"]})
+    return inspect(engine, *(one["Id"] for one in engine.ask(f"/containers/json?all=1&filters={quote(filters)}")))
 
 
 def inspect(engine: Engine, *ids: str) -> list[Container]:
     """The containers of these ids."""
-    if not ids:
-        return []
-    found = json.loads(engine.docker("inspect", "--type", "container", *ids))
-    return sorted((_parse(one) for one in found), key=lambda container: container.service)
+    found = [engine.ask(f"/containers/{quote(each)}/json") for each in ids]
+    return sorted(map(_parse, found), key=lambda container: container.service)
 
 
 def _parse(found: Mapping[str, Any]) -> Container:

@@ -12,6 +12,8 @@ whose engine could not be emptied properly is deleted by the teardown, never rep
 from __future__ import annotations
 
 import fcntl
+import http.client
+import json
 import os
 import secrets
 import shutil
@@ -23,6 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from tests.lab.cache import cache_root
 from tests.lab.errors import LabError, LabImpossible
@@ -149,12 +152,40 @@ class Engine:
         argv = ["docker", *words]
         return run(argv, check=check, timeout=timeout, env=self.environment).stdout
 
+    def ask(self, path: str) -> Any:
+        """What its API answers to GET PATH; for who looks again and again, as it takes no process of `docker`."""
+        connection = _Connection(str(self.record.socket))
+        try:
+            connection.request("GET", path)
+            response = connection.getresponse()
+            found = json.loads(response.read())
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise LabError(f"GET {path}: {error}") from error
+        finally:
+            connection.close()
+        if response.status != http.HTTPStatus.OK:
+            raise LabError(f"GET {path}: {response.status} {found}")
+        return found
+
     def _place(self, netns: str) -> Place:
         return Place(
             netns=Path("/run/netns", netns),
             hosts=self.record.home / "hosts",
             resolv_conf=self.record.home / "resolv.conf",
         )
+
+
+class _Connection(http.client.HTTPConnection):
+    """HTTP over a socket of this machine."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__("localhost", timeout=60)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
 
 
 @contextmanager
