@@ -332,3 +332,11 @@ def test_a_hostile_store_costs_little_and_is_one_line(tmp_path: Path, kind: str,
     assert done.stderr == ""
     assert "hostile-secret-9" not in done.stdout
     assert after.ru_utime - before.ru_utime < 10
+
+
+def test_a_host_with_an_underscore_is_no_name_whatever_the_certificate_says() -> None:
+    text = broker(*GOOD).replace("SECURE://kafka:", "SECURE://kafka_1:").replace("names: [kafka]", "names: [kafka_1]")
+    text = text.replace("    volumes", "    hostname: kafka_1\n    volumes")
+    (found,) = (f for f in check_deployment(deployment_of(text)) if f.rule.startswith("keystore"))
+    assert "no domain name to Java" in found.message
+    assert '"Illegal given domain name: kafka_1"' in found.why

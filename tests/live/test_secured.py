@@ -431,8 +431,8 @@ def test_a_certificates_faults_are_what_openssl_says(
 def test_what_every_listener_speaks_is_told_to_a_client_that_brings_nothing(running: Running, figure: Report) -> None:
     told = {}
     for listener in running.world.listeners.values():
-        # A broker that signs with another key than its certificate's ends no handshake.
-        if listener.protocol != "PLAINTEXT" and listener.name != "CROSSED":
+        # A handshake with these does not come to its end.
+        if listener.protocol != "PLAINTEXT" and listener.name not in dict(ODD):
             sight = _sight(running.netdiag(listener, None))
             told[listener.name] = sight.spoken.value
             if listener.mechanisms:
@@ -498,6 +498,16 @@ def test_the_files_foretell_what_javas_client_gets(running: Running, figure: Rep
     for text in quoted:
         assert text in printed, printed[-3000:]
     figure(f"{name} x {_id(client)}", f"foretold {word}, Java {java}" + (f": {quoted[0]}" if quoted else ""))
+
+
+@pytest.mark.bar("tls-before-up", long=True)
+def test_a_java_server_refuses_to_be_asked_for_a_name_with_an_underscore(running: Running, figure: Report) -> None:
+    port = running.world.listeners["UNDERSCORE"].port
+    words = [tool("openssl"), "s_client", "-connect", f"{IP}:{port}", "-servername", UNDERSCORE]
+    done = run(running.place.place.argv(words), check=False, timeout=60)
+    printed = done.stdout + done.stderr
+    assert "alert illegal parameter" in printed, printed[-3000:]
+    figure("openssl asks for kafka_lab", "alert illegal parameter")
 
 
 def _sight(observed: Observed) -> ListenerSecurity:

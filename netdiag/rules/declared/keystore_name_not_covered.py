@@ -2,8 +2,8 @@
 
 Why: Clients compare the host that they connect to with the names in the certificate, and close the connection if none
 matches. After the bootstrap address, that host is the advertised one. netdiag reads the key store that the broker
-mounts, so the names are known before it starts. Java takes no host with an underscore for a name, whatever the
-certificate says.
+mounts, so the names are known before it starts. A host with an underscore is no domain name to Java, neither to its
+clients nor to a broker that is asked for it by others.
 
 Bad:
     services:
@@ -107,8 +107,8 @@ def _of_advertised(deployment: Deployment, met: AdvertisedIdentity, clients: lis
     coming = [one.checks_names for one in clients if one.broker is broker and one.identity is met.identity]
     if is_between_brokers(deployment, broker, listener):
         coming.append(met.identity.checks_names)
-    # Of clients that are known, none may look at names; to others than Java, a name with "_" is one.
-    is_sure = any(coming) if coming or not _is_name(host) else True
+    # Of clients that are known, none may look at names.
+    is_sure = any(coming) if coming else True
     because = f"but its certificate covers only {names_of(_shown(met))}" if _is_name(host) else _NO_NAME
     return Finding(
         rule=ID,
@@ -170,4 +170,9 @@ def _named_by(met: AdvertisedIdentity | ControllerIdentity | TlsAttempt) -> tupl
 
 def _why(certificate: Certificate, host: str) -> str:
     says = f'a Java client ends the TLS handshake with "{java_says(certificate, host)}"'
-    return f'{says}, librdkafka with "{LIBRDKAFKA_SAYS}"' if _is_name(host) else says
+    others = (
+        f'librdkafka with "{LIBRDKAFKA_SAYS}"'
+        if _is_name(host)
+        else 'and a broker ends one in which a client asks for such a name with "alert illegal parameter"'
+    )
+    return f"{says}, {others}"
