@@ -29,7 +29,15 @@ A, B = "5L6g3nShT-eMCtK--X86sw", "MkU3OEVBNTcwNTJENDM2Qg"
 DATA = "/var/lib/kafka/data"
 
 
-def kraft(image: str, *, node: int = 1, cluster: str = A, mount: str = f"data:{DATA}", name: str = "kafka") -> str:
+def kraft(
+    image: str,
+    *,
+    node: int = 1,
+    cluster: str = A,
+    mount: str = f"data:{DATA}",
+    directory: str = DATA,
+    name: str = "kafka",
+) -> str:
     """One broker that is its own controller."""
     return f"""
   {name}:
@@ -43,7 +51,7 @@ def kraft(image: str, *, node: int = 1, cluster: str = A, mount: str = f"data:{D
       KAFKA_CONTROLLER_QUORUM_VOTERS: {node}@{name}:9093
       KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
       KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://{name}:9092
-      KAFKA_LOG_DIRS: {DATA}
+      KAFKA_LOG_DIRS: {directory}
       KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR: 1
       KAFKA_HEAP_OPTS: -Xmx256m -Xms256m
 """
@@ -110,8 +118,8 @@ CASES = (
     ),
     Case(
         name="mounted-above-the-directory",
-        first=file_of(kraft(CP_KAFKA, mount="data:/var/lib/kafka")),
-        second=file_of(kraft(CP_KAFKA, mount="data:/var/lib/kafka", cluster=B)),
+        first=file_of(kraft(CP_KAFKA, directory=f"{DATA}/logs")),
+        second=file_of(kraft(CP_KAFKA, directory=f"{DATA}/logs", cluster=B)),
     ),
     Case(name="other-id-with-zookeeper", first=file_of(with_zookeeper()), second=file_of(with_zookeeper(node=2))),
     Case(name="kraft-then-zookeeper", first=file_of(kraft(CP_KAFKA)), second=file_of(with_zookeeper())),
@@ -134,7 +142,8 @@ def live_twice(lab: Lab, case: Case, folder: Path) -> Lived:
     """Start, take down without the volumes, change the file, look, start again."""
     file = folder / "compose.yml"
     file.write_text(case.first)
-    with lab.up(file) as stack:
+    # Brokers of several clusters do not wait for one another.
+    with lab.up(file, wait="ready" if len(case.ending) == 1 else "settled") as stack:
         stack.run_compose("down")
         file.write_text(case.second)
         options = CheckOptions(
@@ -247,6 +256,8 @@ def test_a_broker_whose_zookeeper_keeps_its_data_starts_again(lab: Lab, tmp_path
     found = check(CheckOptions(files=(str(file),), isolated=True)).report.findings
     assert zookeeper_data_not_kept.ID not in [one.rule for one in found]
     with lab.up(file) as stack:
+        # A broker that is killed stays registered until its session expires.
+        stack.run_compose("stop", "kafka")
         stack.run_compose("down")
         stack.run_compose("up", "--detach", "--pull", "never")
         stack.wait_ready()
