@@ -35,7 +35,7 @@ impl std::iter::Sum for Copies {
     }
 }
 
-/// Makes rows of what the connections of one worker tell.
+/// Makes rows of what connections tell.
 #[derive(Debug)]
 pub(super) struct Assembler {
     assembly: Assembly,
@@ -44,15 +44,13 @@ pub(super) struct Assembler {
     /// The names of files, by the index that packets have.
     pub files: BTreeMap<u32, String>,
     connections: Vec<Option<Begun>>,
-    workers: usize,
     copies: Copies,
 }
 
 /// What comes of a round besides rows.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    /// With the place of the work in the round.
-    pub losses: Vec<(u32, Sum)>,
+    pub losses: Vec<Sum>,
     /// Since the beginning.
     pub copies: Copies,
     /// Bytes of the room for records that the rows have.
@@ -60,13 +58,12 @@ pub(super) struct Told {
 }
 
 impl Assembler {
-    /// Of one of so many workers. `topics`: what is known of them before the first round.
+    /// `topics`: what is known of them before the first round.
     pub fn new(
         options: &Options,
         interfaces: Interfaces,
         files: BTreeMap<u32, String>,
         (topics, room): (Topics, Room),
-        workers: usize,
     ) -> Assembler {
         Assembler {
             assembly: Assembly::new(options, topics, room),
@@ -74,7 +71,6 @@ impl Assembler {
             tables: options.tables,
             files,
             connections: Vec::new(),
-            workers: workers.max(1),
             copies: Copies::default(),
         }
     }
@@ -90,11 +86,10 @@ impl Assembler {
             while let Some((_, names)) = names.next_if(|(told, _)| *told <= order) {
                 self.assembly.learn(names);
             }
-            rows.go_to(order);
             match came {
                 Came::Begun(begun) => self.begin(slot, *begun),
                 Came::Events(count, client_side, client_id) => {
-                    let mut lose = |loss| told.losses.push((order, loss));
+                    let mut lose = |loss| told.losses.push(loss);
                     for event in left.by_ref().take(count as usize) {
                         let told = (&*event, client_side, client_id.as_deref());
                         self.event(slot, told, &mut offsets, rows, &mut lose);
@@ -121,7 +116,7 @@ impl Assembler {
     }
 
     fn place(&mut self, slot: u32) -> &mut Option<Begun> {
-        place(&mut self.connections, slot, self.workers)
+        place(&mut self.connections, slot)
     }
 
     #[inline]
@@ -133,7 +128,7 @@ impl Assembler {
         rows: &mut impl RowSink,
         lose: &mut impl FnMut(Sum),
     ) {
-        let Some(Some(begun)) = self.connections.get(slot as usize / self.workers) else {
+        let Some(Some(begun)) = self.connections.get(slot as usize) else {
             return;
         };
         let side = client_side.unwrap_or(0);
