@@ -1,11 +1,12 @@
 """However many threads read captures, the rows are the same, and in the same order."""
 
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
-import netdiag_native
 import pytest
 
+from netdiag.traffic.native import MODULE
 from netdiag.traffic.tables import NAMES
 from tests.bench.making import make
 from tests.goldens.record import of_seed, recorded
@@ -17,8 +18,13 @@ DAMAGED = (30, 310, 620, 930)
 
 def _rows(*files: Path, threads: int) -> Rows:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(netdiag_native, "read", partial(netdiag_native.read, threads=threads))
+        _in_threads(threads, patched)
         return rows_of_files(*files, tables=frozenset(NAMES))
+
+
+def _in_threads(threads: int, patched: pytest.MonkeyPatch) -> None:
+    module = import_module(MODULE)
+    patched.setattr(module, "read", partial(module.read, threads=threads))
 
 
 def test_threads_give_the_rows_of_one(tmp_path: Path) -> None:
@@ -33,8 +39,8 @@ def test_threads_give_the_rows_of_one(tmp_path: Path) -> None:
         assert _rows(*files, threads=threads) == together
 
 
-@pytest.mark.parametrize("threads", (0, 1, 5))
+@pytest.mark.parametrize("threads", [0, 1, 5])
 def test_damaged_captures_are_read_alike(threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(netdiag_native, "read", partial(netdiag_native.read, threads=threads))
+    _in_threads(threads, monkeypatch)
     for seed in DAMAGED:
         assert summary(of_seed(seed, tmp_path)) == recorded()["damaged"][str(seed)]
