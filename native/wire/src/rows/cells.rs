@@ -225,7 +225,7 @@ fn offsets(mut ends: Vec<i32>) -> OffsetBuffer<i32> {
 impl Store for Texts {
     fn like(&self) -> Texts {
         Texts {
-            bytes: Vec::with_capacity(self.bytes.len() + COPIED),
+            bytes: Vec::with_capacity(self.bytes.len()),
             ends: Vec::with_capacity(self.ends.len() + 1),
         }
     }
