@@ -327,7 +327,9 @@ impl Reading {
             drop(ready);
             stages.close();
             // A thread that waits for a pipe ends when something comes, or with the process.
-            if stages.source.try_lock().is_ok() {
+            if let Ok(mut source) = stages.source.try_lock() {
+                source.is_over = true;
+                drop(source);
                 for thread in threads {
                     // What a thread had to say was said, or nobody asks any more.
                     let _ = panic::catch_unwind(panic::AssertUnwindSafe(|| thread.join()));
