@@ -1,5 +1,6 @@
 //! Reading captures, in a thread of its own.
 
+use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,8 +29,8 @@ const PATIENCE: Duration = Duration::from_millis(50);
 const TELL_EVERY: Duration = Duration::from_millis(250);
 /// What is ready and not taken yet: while one is written, the next ones are made.
 const AHEAD: usize = 2;
-/// There are so many stages; more threads than this wait for each other.
-const MOST_THREADS: usize = 4;
+/// There are so many stages, each with one thread at a time.
+const STAGES: usize = 4;
 
 /// Connections and requests that were taken as ones seen elsewhere, and how many of the connections look like copies.
 type Copies = [AtomicU64; 3];
@@ -71,8 +72,8 @@ pub fn read(
     if files.is_empty() || names.len() != files.len() {
         return Err(PyValueError::new_err("one name for each of at least one file"));
     }
-    let threads =
-        threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_THREADS)));
+    // One more than cores: while one waits for the disk, or for its turn, another one works.
+    let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZero::get).min(STAGES) + 1);
     let engine = py
         .detach(|| Engine::start(&files, &names, &options, &shapes, threads))
         .map_err(|broken| raised(py, broken))?;
