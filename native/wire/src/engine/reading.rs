@@ -155,7 +155,7 @@ enum Origin {
         captures: Captures,
         raw: Box<Raw>,
         files: BTreeMap<u32, String>,
-        rows: Rows,
+        rows: Box<Rows>,
     },
     Over,
 }
@@ -193,7 +193,7 @@ impl Reading {
                 captures,
                 raw: Box::new(raw),
                 files,
-                rows: Rows::new(shapes),
+                rows: Box::new(Rows::new(shapes)),
             }
         } else {
             let ledger = Ledger::new(options, Learned::default());
@@ -293,7 +293,7 @@ impl Reading {
         match captures.next_chunk() {
             Ok(Some(chunk)) => {
                 self.progress.add(&chunk);
-                raw.take(&chunk, files, rows);
+                raw.take(&chunk, files, &mut **rows);
                 if !rows.is_due() {
                     return Ok(Turn::More);
                 }

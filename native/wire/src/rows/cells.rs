@@ -260,7 +260,7 @@ impl Lists {
             let ends = list.ends.iter().map(|&end| (begin + end as usize) as i32);
             self.texts.ends.extend(ends);
         } else {
-            list.iter().for_each(|text| self.texts.push(text.into()));
+            list.iter().for_each(|text| self.texts.push(text));
         }
         self.end();
     }
