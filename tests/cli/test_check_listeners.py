@@ -12,7 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tests.cli.shell import BROKEN, CLEAN, NETDIAG, NO_BROKER, ROOT, environment, netdiag, process
+from tests.cli.shell import BROKEN, CLEAN, NETDIAG, NO_BROKER, ROOT, environment, netdiag
 from tests.deployment.stacks import five_brokers
 from tests.render.schemas import strict_schema
 from tests.render.test_sarif import run_of
@@ -177,16 +177,6 @@ def test_output_goes_to_a_file_as_a_whole(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, b"")
     jsonschema.validate(json.loads((tmp_path / "result.json").read_bytes()), SCHEMA)
     assert sorted(os.listdir(tmp_path)) == ["compose.yml", "result.json"]
-
-
-@pytest.mark.slow
-def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
-    for form in ("text", "json"):
-        runs = {
-            process("check-listeners", "--format", form, *sorted(FIVE.glob("S0*/*n.yml")), cwd=tmp_path, env=env).stdout
-            for env in ({"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2"}, {})
-        }
-        assert len(runs) == 1
 
 
 def test_verbose_tells_what_is_read_on_standard_error(tmp_path: Path) -> None:
