@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from netdiag.compose.positions import Source
+from netdiag.compose.problems import ComposeError
 from netdiag.compose.yaml_tree import MappingNode, Node, ScalarNode, SequenceNode, load_nodes
 from netdiag.findings import Edit
 from netdiag.patterns import regex
@@ -177,9 +178,14 @@ def service_layouts(sources: Iterable[Source], service: str) -> Iterator[Service
 def quotes_around(source: Source, start: int) -> tuple[Edit, Edit] | None:
     """The quotes that a plain scalar inside {} or [] needs before commas may stand in it; None where it needs none.
 
-    `start` is the byte where the scalar, or the value in a `KEY=value` item, begins.
+    `start` is the byte where the scalar, or the value in a `KEY=value` item, begins. A file that is not YAML, such as
+    a mounted properties file, has no such scalar.
     """
-    found = _flow_scalar(load_nodes(source), source, start)
+    try:
+        nodes = load_nodes(source)
+    except ComposeError:
+        return None
+    found = _flow_scalar(nodes, source, start)
     if found is None or found.style is not None:
         return None
     ends = (source.offset(found.start), source.offset(found.end))

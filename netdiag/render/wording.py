@@ -39,7 +39,8 @@ def names_text(names: Sequence[str]) -> str:
         return ", ".join(names)
     head, numbers, tail = numbered
     text = numbers_text(numbers)
-    return f"{head}{text}" if not tail and "," not in text else f"{head}{{{text}}}{tail}"
+    plain = not tail and "," not in text and not head[-1:].isdigit()
+    return f"{head}{text}" if plain else f"{head}{{{text}}}{tail}"
 
 
 def few_names(names: Sequence[str], most: int = 4) -> str:
@@ -125,10 +126,15 @@ def _port_with_n(ports: Sequence[int], numbers: Sequence[int]) -> str | None:
 def _numbered(names: Sequence[str]) -> tuple[str, tuple[int, ...], str] | None:
     """Head, numbers and tail of names that differ in their last number only."""
     matches = [_NUMBERED.fullmatch(name) for name in names]
-    found = [m for m in matches if m is not None and m["number"] == str(int(m["number"][:9]))]
-    if len(found) != len(names) or len({(m["head"], m["tail"]) for m in found}) != 1:
+    # Zeros in front of a number belong to the name: broker-0{1..3}.
+    parts = [
+        (m["head"] + m["number"][: len(m["number"]) - len(number)], number, m["tail"])
+        for m in matches
+        if m is not None and len(number := m["number"].lstrip("0") or "0") < 10
+    ]
+    if len(parts) != len(names) or len({(head, tail) for head, _, tail in parts}) != 1:
         return None
-    return found[0]["head"], tuple(int(m["number"]) for m in found), found[0]["tail"]
+    return parts[0][0], tuple(int(number) for _, number, _ in parts), parts[0][2]
 
 
 def _hosts_text(hosts: Sequence[str]) -> str:

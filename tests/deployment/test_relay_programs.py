@@ -87,6 +87,7 @@ defaults
   mode tcp
 frontend f
   bind 127.0.0.1:9092,:9093  # two
+  bind :9443 ssl crt /etc/cert.pem
   default_backend b
 frontend web
   mode http
@@ -108,6 +109,7 @@ stream {
   server { listen 9092; proxy_pass k; }
   server { listen 127.0.0.1:9093; proxy_pass "kafka:1"; }
   server { listen 53 udp; proxy_pass dns:53; }
+  server { listen 9443 ssl; proxy_pass k; }
   server { listen 9095; proxy_pass $name; }
 """
 ENVOY = """\
@@ -120,6 +122,10 @@ static_resources:
       - {name: envoy.filters.network.tcp_proxy, typed_config: {cluster: c}}
   - address: *a
     filter_chains: [{filters: [{name: envoy.filters.network.http_connection_manager}]}]
+  - address: {socket_address: {address: 0.0.0.0, port_value: 9443}}
+    filter_chains:
+    - transport_socket: {name: envoy.transport_sockets.tls}
+      filters: [{name: envoy.filters.network.tcp_proxy, typed_config: {cluster: c}}]
   clusters:
   - name: c
     load_assignment:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.model.verdict import Cell, Verdict
+from netdiag.deployment.model.verdict import Cell, Failed, Reason, Verdict, Word
 from netdiag.render.matrix.matrix_text import (
     Footnotes,
     Grid,
@@ -265,6 +265,34 @@ def test_explanations_that_differ_in_the_host_of_the_row_only_are_one() -> None:
         for host in ("alpha", "beta")
     ]
     assert marks == ["¹", "¹"]
+
+
+def test_an_explanation_that_has_the_host_of_one_row_is_one_for_others_that_lack_it() -> None:
+    footnotes = Footnotes(Screen())
+    because = "broker 1 advertises localhost:9092, the client container itself"
+    hosts = ("broker", "other", "broker.lan")
+    assert [footnotes.mark(cell(f"{host}:9092", failed(because=because))).text for host in hosts] == ["¹", "¹", "¹"]
+
+
+def test_what_only_lacks_tls_or_a_login_is_not_called_broken() -> None:
+    refused = {
+        word: Verdict(
+            word=word,
+            bootstrap=Failed(reason=reason, because=f"listener X of broker-1 requires {protocol}"),
+        )
+        for word, reason, protocol in ((Word.TLS, Reason.TLS, "SSL"), (Word.SASL, Reason.SASL, "SASL_PLAINTEXT"))
+    }
+    told = Verdict(word=Word.TLS, bootstrap=Failed(reason=Reason.TLS, because="the client uses SSL, but it is plain"))
+    cases = {
+        "no address works without TLS": [refused[Word.TLS], REFUSED],
+        "no address works without SASL": [refused[Word.SASL], REFUSED],
+        "no address works without TLS or SASL": [refused[Word.TLS], refused[Word.SASL]],
+        "no address works": [told, REFUSED],
+        "works through localhost:9093": [refused[Word.TLS], OK],
+    }
+    for text, (first, second) in cases.items():
+        lines = shown(matrix([HOST], {"localhost:9092": [first], "localhost:9093": [second]})).splitlines()
+        assert lines[1].endswith(f"  {text}")
 
 
 def test_numbers_go_on_beyond_nine() -> None:

@@ -189,7 +189,9 @@ def test_numbers(numbers: Sequence[int], text: str) -> None:
         (["k1.lan", "k2.lan", "k3.lan"], "k{1..3}.lan"),
         (["alpha", "beta"], "alpha, beta"),
         (["a1", "b2"], "a1, b2"),
-        (["broker-01", "broker-02"], "broker-01, broker-02"),
+        (["broker-01", "broker-02"], "broker-0{1,2}"),
+        (["broker-01", "broker-02", "broker-03"], "broker-0{1..3}"),
+        (["broker-09", "broker-10"], "broker-09, broker-10"),
         (["only"], "only"),
     ],
 )

@@ -6,7 +6,7 @@ from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.sources.compose import from_compose
-from netdiag.findings import Finding, Severity
+from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.rules.compose import check_project
 from netdiag.rules.declared import check_deployment
 from tests.deployment.stacks import deployment_of, project_of
@@ -56,7 +56,166 @@ def test_a_listener_of_another_protocol_does_not_replace_one() -> None:
     text = kafka(two("kafka:29092", "kafka:9092", "IN:PLAINTEXT,EXTERNAL:SASL_PLAINTEXT"), more=PORTS)
     (found,) = findings_of(text, INTERNAL_NAME)
     # EXTERNAL is taken.
-    assert "add a second listener for the docker host, HOST://localhost:PORT" in (found.hint or "")
+    assert "add a listener for the docker host, HOST://localhost:PORT" in (found.hint or "")
+
+
+def test_a_listener_with_other_logins_does_not_replace_one() -> None:
+    named = two("kafka:29092", "kafka:9092", "IN:SASL_PLAINTEXT,EXTERNAL:SASL_PLAINTEXT")
+    own = {"KAFKA_LISTENER_NAME_EXTERNAL_SASL_ENABLED_MECHANISMS": "OAUTHBEARER"}
+    hints = [findings_of(kafka({**named, **more}, more=PORTS), INTERNAL_NAME)[0].hint or "" for more in ({}, own)]
+    assert hints[0].startswith("advertise EXTERNAL://localhost:9092, and let containers use kafka:29092")
+    assert hints[1].startswith("add a listener for the docker host")
+
+
+def test_a_port_that_leads_to_the_wrong_listener_is_told_once() -> None:
+    text = kafka(two("kafka:29092", "localhost:9092", PLAIN), more="    ports: ['9092:29092']\n")
+    assert not findings_of(text, INTERNAL_NAME)
+    assert len(findings_of(text, "published-port-wrong-listener")) == 1
+
+
+def test_a_wildcard_that_is_advertised_is_no_name_to_resolve() -> None:
+    redpanda = (
+        "  redpanda:\n    image: redpandadata/redpanda:v21.9.5\n    ports: ['9094:9094', '29092:29092']\n"
+        "    command: redpanda start --kafka-addr IN://0.0.0.0:29092,OUT://0.0.0.0:9094"
+        " --advertise-kafka-addr IN://redpanda:29092,OUT://0.0.0.0:9094\n"
+    )
+    (found,) = findings_of(redpanda, INTERNAL_NAME)
+    assert found.hint == "stop publishing the port of IN: clients outside use listener OUT"
+    (wildcard,) = findings_of(redpanda, "advertised-wildcard")
+    assert wildcard.hint == (
+        "advertise a name that clients resolve, for example OUT://localhost:9094 for the docker host"
+    )
+
+
+def test_a_loopback_that_nobody_publishes_says_nothing_of_a_published_port() -> None:
+    whys = [
+        found.why
+        for more in ("", PORTS)
+        for found in findings_of(
+            kafka({"KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://localhost:9092"}, more=more),
+            "advertised-loopback-for-remote-clients",
+        )
+    ]
+    assert ["published port" in (why or "") for why in whys] == [False, True]
+
+
+def test_a_broker_prints_the_first_entry_that_it_cannot_parse() -> None:
+    found = findings_of(kafka(two("<host>:29092", "<host>:9092", PLAIN)), "advertised-placeholder")
+    assert [one.severity for one in found] == [Severity.ERROR, Severity.ERROR]
+    assert [one.broker_prints for one in found] == ["Unable to parse IN://<host>:29092 to a broker endpoint", None]
+
+
+@pytest.mark.parametrize(
+    ("more", "hints"),
+    [
+        ("", ["name only one of them, or set ZOO_SERVERS in each"]),
+        ("    volumes: ['./zoo.cfg:/conf/zoo.cfg']\n", []),
+        ("    environment: {ZOO_SERVERS: 'server.1=a:2888:3888'}\n", []),
+    ],
+)
+def test_zookeepers_may_know_one_another_by_a_file(more: str, hints: list[str]) -> None:
+    services = "".join(f"  {name}:\n    image: zookeeper:3.9\n{more}" for name in ("a", "b", "c"))
+    broker = (
+        "  kafka:\n    image: confluentinc/cp-kafka:7.9.2\n    environment:\n"
+        "      KAFKA_ZOOKEEPER_CONNECT: a:2181,b:2181,c:2181\n"
+        "      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092\n"
+    )
+    found = findings_of(services + broker, "zookeeper-connect-broken")
+    assert [one.hint for one in found] == hints
+    assert all("uses a, b and c as one ensemble" in one.message for one in found)
+
+
+def test_a_prefix_belongs_into_the_bootstrap_servers_of_schema_registry() -> None:
+    registry = (
+        "  registry:\n    image: example/registry:1\n"
+        "    volumes: ['./schema-registry.properties:/etc/schema-registry/schema-registry.properties']\n"
+    )
+    files = {
+        "compose.yaml": f"name: t\nservices:\n{kafka(two('kafka:29092', 'localhost:9092', PLAIN))}{registry}",
+        "schema-registry.properties": "kafkastore.bootstrap.servers=PLAINTEXT://kafka:29092\n",
+    }
+    deployment = deployment_from(files)
+    assert [client.member.name for client in deployment.clients] == ["registry"]
+    assert not [f for f in check_deployment(deployment) if f.rule == "dependent-bootstrap-scheme"]
+
+
+def test_a_variable_that_is_required_needs_a_value_and_no_dollar_sign() -> None:
+    text = "services:\n  a:\n    image: ${IMAGE:?which}\n    command: ${\n"
+    hints = [f.hint for f in check_project(project_of(text)) if f.rule == "compose-interpolation"]
+    assert hints == ["set the variable in .env or in the shell", "write $$ for a literal dollar sign"]
+
+
+def test_services_that_load_the_variables_of_a_broker_are_its_clients() -> None:
+    files = {
+        "compose.yaml": "name: t\nservices:\n"
+        "  kafka:\n    image: wurstmeister/kafka:2.13-2.8.1\n    env_file: kafka.env\n    ports: ['9092:9092']\n"
+        "  app:\n    image: example/app\n    env_file: kafka.env\n    ports: ['80:80']\n    entrypoint: /app\n"
+        "  job:\n    image: example/job\n    env_file: kafka.env\n",
+        "kafka.env": "KAFKA_LISTENERS=IN://:9092\nKAFKA_ADVERTISED_LISTENERS=IN://kafka:9092\n"
+        "KAFKA_ZOOKEEPER_CONNECT=zoo:2181\n",
+    }
+    assert [broker.name for broker in deployment_from(files).brokers] == ["kafka"]
+    alone = {**files, "compose.yaml": files["compose.yaml"].replace("wurstmeister/kafka:2.13-2.8.1", "example/kafka")}
+    assert [broker.name for broker in deployment_from(alone).brokers] == ["kafka", "app", "job"]
+
+
+PROPERTIES = "broker.id=1\nzookeeper.connect=zoo:2181\nlisteners=A://:9092,B://:9093\nadvertised.listeners=A://kafka:9092,B://localhost:9093\n"
+MAPPED = "listener.security.protocol.map=A:PLAINTEXT,B:PLAINTEXT\ninter.broker.listener.name=A\n"
+
+
+@pytest.mark.parametrize(
+    "mount",
+    [
+        "./kafka.properties:/opt/kafka/config/server.properties",
+        "./kafka.properties:/kafka/config/kraft/server.properties:ro",
+        "./config:/opt/kafka/config",
+    ],
+)
+def test_a_mounted_properties_file_tells_a_broker_of_an_unknown_image(mount: str) -> None:
+    files = {
+        "compose.yaml": f"name: t\nservices:\n  kafka:\n    image: example/box:1\n    volumes: ['{mount}']\n"
+        "    ports: ['9092:9092']\n",
+        "kafka.properties": PROPERTIES + MAPPED,
+        "config/server.properties": PROPERTIES + MAPPED,
+    }
+    deployment = deployment_from(files)
+    (broker,) = deployment.brokers
+    assert str(broker.config.advertised_listeners[0].endpoint) == "A://kafka:9092"
+    found = {finding.rule: finding for finding in check_deployment(deployment)}
+    assert found["broker-assumed"].message.endswith("looks like a Kafka broker: server.properties is mounted")
+    where = found[INTERNAL_NAME].location
+    assert isinstance(where, FileLocation)
+    assert where.path.endswith(".properties")
+
+
+def test_a_repair_does_not_read_a_properties_file_as_yaml() -> None:
+    files = {
+        "compose.yaml": "name: t\nservices:\n  kafka:\n    image: apache/kafka:3.9.1\n    ports: ['9092:9092']\n"
+        "    volumes: ['./server.properties:/mnt/shared/config/server.properties']\n",
+        "server.properties": "node.id=1\n# roles\nprocess.roles=broker,controller\n"
+        "listeners=PLAINTEXT://:9092,CONTROLLER://:9093\nadvertised.listeners=PLAINTEXT://kafka:9092\n"
+        "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT\n"
+        "inter.broker.listener.name=PLAINTEXT\ncontroller.listener.names=CONTROLLER\n"
+        "controller.quorum.voters=1@kafka:9093\n",
+    }
+    (found,) = (f for f in check_deployment(deployment_from(files)) if f.rule == INTERNAL_NAME)
+    assert {edit.path for edit in found.edits} == {"compose.yaml", "server.properties"}
+
+
+def test_other_properties_tell_no_broker() -> None:
+    app = "name: t\nservices:\n  app:\n    image: example/app:1\n    volumes: ['./a:/app/kafka/server.properties']\n"
+    assert not deployment_from({"compose.yaml": app, "a": "bootstrap.servers=kafka:9092\n"}).brokers
+    job = app + "    command: kafka-topics.sh --list\n"
+    assert not deployment_from({"compose.yaml": job, "a": PROPERTIES}).brokers
+
+
+def test_an_image_that_is_built_out_of_sight() -> None:
+    text = (
+        "  kafka:\n    build: ../kafka\n    environment: {HOSTNAME_COMMAND: hostname, KAFKA_ZOOKEEPER_CONNECT: 'z:1'}\n"
+    )
+    (found,) = findings_of(text, "broker-assumed")
+    assert found.why == "netdiag does not see what the image is built from, and checks only what the variables set"
+    assert "set image beside build" in (found.hint or "")
 
 
 def test_a_name_that_no_file_declares_is_a_condition() -> None:

@@ -174,7 +174,7 @@ def test_one_defect_one_rule(advertised: str, client: str, expected: set[str]) -
 @pytest.mark.parametrize(
     ("ports", "extra", "expected"),
     [
-        ('["9092:29092"]', "", {"published-port-wrong-listener": ERROR, "advertised-internal-name-for-host": NOTE}),
+        ('["9092:29092"]', "", {"published-port-wrong-listener": ERROR}),
         ('["9092:5000"]', "", {"published-port-wrong-listener": ERROR}),
         ('["9092:9092", "5000:5000"]', "", {"published-port-without-listener": WARNING}),
         ('["9092:9092", "5000:5000/udp"]', "", {}),

@@ -374,7 +374,7 @@ class Member:
     `links` lead from an alias to the member it stands for, None for a container that is not shown; `variables`
     are those of its environment that have a value; `mounts` are the paths inside that come from outside,
     `storage` those of them whose source is known by a name; `editor` is None for what nobody can edit.
-    `exit_code` is that of a container that has ended, None for others.
+    `exit_code` is that of a container that has ended, None for others; `is_built` tells of an image of the project.
     `sockets` are the TCP sockets that listen in its namespace where they have been looked at, as (address, port).
     `project` is the compose project that it belongs to, where it belongs to one; `user` is the one that the files give
     in the place of the image's.
@@ -399,6 +399,7 @@ class Member:
     container: str | None = None
     project: str | None = None
     exit_code: int | None = None
+    is_built: bool = False
     sockets: tuple[tuple[str, int], ...] | None = None
     editor: MemberEditor | None = field(default=None, repr=False, compare=False)
     user: str = ""

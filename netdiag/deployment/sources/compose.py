@@ -46,6 +46,7 @@ from netdiag.deployment.sources.secured import (
 )
 from netdiag.deployment.sources.startup import (
     IN_VOLUME,
+    broker_file,
     mounted_file,
     prepares_start,
     stored_identities,
@@ -55,16 +56,27 @@ from netdiag.deployment.sources.startup import (
 from netdiag.digits import number_of
 from netdiag.findings import FileLocation
 from netdiag.kafka.broker_config import BrokerConfig, Mode, broker_config
-from netdiag.kafka.images.families import Sign, parse_image, script_of, sign_of_broker, starts_broker
+from netdiag.kafka.images.families import (
+    Sign,
+    may_start_broker,
+    parse_image,
+    script_of,
+    sign_of_broker,
+    starts_broker,
+)
 from netdiag.kafka.images.redpanda import is_redpanda
 from netdiag.kafka.images.reference import ImageFamily, ImageReference
 from netdiag.kafka.images.settings import Launch, Provenance, Setting, image_default, with_defaults
-from netdiag.kafka.images.unknown import unwritten, with_macros_unknown
+from netdiag.kafka.images.unknown import telling_variable, unwritten, with_macros_unknown
 
 # The key of the engine's own network; no compose file can declare it under this name.
 DEFAULT_BRIDGE = "(default bridge)"
 # A script that ends so runs what the image would have run.
 _RUNS_ITS_ARGUMENTS = '"$@"'
+# Signs of a broker of which nothing is taken but what its variables or its mounted file say.
+_TOLD_WHOLLY = (Sign.VARIABLES, Sign.SCRIPT, Sign.FILE)
+# Signs of a broker that tell nothing of its settings.
+_WITHOUT_SETTINGS = (None, Sign.COMMAND, Sign.NAME, Sign.PORT)
 # Kafka's default of reserved.broker.max.id.
 _RESERVED_IDS = 1000
 # What Go reads as false.
@@ -104,9 +116,8 @@ def from_compose(
     brokers = _with_generated_ids(
         with_clusters(
             [
-                with_unknown_file(broker) if name in changed else broker
-                for name, service in project.services.items()
-                if runs_kafka(service, read)
+                with_unknown_file(broker) if name in changed and broker.sign not in _TOLD_WHOLLY else broker
+                for name, service in _kafka_services(project, read)
                 for broker in [_broker(service, members[name], read, opener)]
             ]
         )
@@ -167,6 +178,23 @@ def _origin(service: Service, read: ReadFile) -> BuiltService:
     return built if runs_kafka(built.service, read) or not runs_kafka(service, read) else BuiltService(service=service)
 
 
+def _kafka_services(project: Project, read: ReadFile) -> list[tuple[str, Service]]:
+    """The services that start a broker: not those that load the variables of a broker for what they say of it."""
+    found = {name: service for name, service in project.services.items() if runs_kafka(service, read)}
+    assumed = {name for name, service in found.items() if _sign(service, read) in (Sign.VARIABLES, Sign.SCRIPT)}
+    lent = {_telling_place(service) for name, service in found.items() if name not in assumed} - {None}
+    return [
+        (name, service) for name, service in found.items() if name not in assumed or _telling_place(service) not in lent
+    ]
+
+
+def _telling_place(service: Service) -> FileLocation | None:
+    """Where the variable of an env_file stands that tells of a broker."""
+    name = telling_variable(_environment(service))
+    variable = service.environment[name] if name is not None else None
+    return variable.entry_span if variable is not None and variable.form == "env_file" else None
+
+
 def runs_kafka(service: Service, read: ReadFile = no_files) -> bool:
     """Whether a service starts a broker: by its image, unless its command is replaced by something else.
 
@@ -193,7 +221,11 @@ def _sign(service: Service, read: ReadFile) -> Sign | None:
     command = _command(service)
     environment = _environment(service)
     is_offered = bool(service.ports) or service.build_from is not None
-    sign = sign_of_broker(image, command, environment, is_published=is_offered)
+    ports = {port.target for port in service.ports}
+    sign = sign_of_broker(image, command, environment, is_published=is_offered, ports=ports)
+    names_file = sign is Sign.COMMAND and "kafka-server-start" in command
+    if sign in _WITHOUT_SETTINGS and not names_file and may_start_broker(image, command) and broker_file(service, read):
+        return Sign.FILE
     path = script_of(command)
     script = mounted_file(service, path, read) if path is not None else None
     if script is None or script.source is None:
@@ -236,6 +268,7 @@ def _member(project: Project, service: Service, folder: FindFolder) -> Member:
         project=project.name,
         editor=ComposeServiceEditor(project, service),
         user=service.user.value if service.user else "",
+        is_built=service.build_from is not None,
     )
 
 
@@ -337,7 +370,7 @@ def _broker(service: Service, member: Member, read: ReadFile, stores: Stores) ->
     found = with_mounted_file(broker, service, read)
     if prepares_start(service):
         found = replace(found, config=replace(found.config, refusal=None))
-    is_told = found.config_file is not None or sign not in (Sign.COMMAND, Sign.NAME)
+    is_told = found.config_file is not None or sign not in _WITHOUT_SETTINGS
     told = found if is_told else with_unknown_file(found)
     return replace(
         told,

@@ -129,8 +129,8 @@ def runs_kafka(container: Container) -> bool:
 
 
 def _sign(container: Container, command: str) -> Sign | None:
-    is_published = bool(container.requested_ports)
-    return sign_of_broker(container.image, command, container.environment, is_published=is_published)
+    ports = {binding.target for binding in container.requested_ports}
+    return sign_of_broker(container.image, command, container.environment, is_published=bool(ports), ports=ports)
 
 
 def _network(network: EngineNetwork) -> Network:

@@ -1,8 +1,9 @@
 """Where relays lead: the command lines and configuration files of programs that pass connections on.
 
 Each function takes text and gives `Forwarding`s with the places of the targets in that text. Only what stands there as
-it is counts: a variable, a pattern, an included file or another protocol than TCP leads nowhere that can be told. The
-texts are foreign: they are read up to `LARGEST_TEXT` characters and `MOST` ports, and nothing in them is executed.
+it is counts: a variable, a pattern, an included file, TLS that ends here or another protocol than TCP leads nowhere
+that can be told. The texts are foreign: they are read up to `LARGEST_TEXT` characters and `MOST` ports, and nothing in
+them is executed.
 
 Sources: socat(1), ssh(1), ssh_config(5), `kubectl port-forward --help`, the manuals of HAProxy (2.6 to 3.2), nginx's
 ngx_stream_core_module and ngx_stream_proxy_module, Envoy's config.listener.v3 and tcp_proxy.v3, toxiproxy's README.
@@ -264,6 +265,8 @@ def _with_line(section: _Section, start: int, words: Sequence[tuple[str, int]]) 
     match values:
         case ["mode", mode, *_]:
             return replace(section, mode=mode)
+        case ["bind", _, *options] if "ssl" in options:
+            return section
         case ["bind", where, *_]:
             found = (_host_port(one.removeprefix("ipv4@").removeprefix("ipv6@")) for one in where.split(","))
             return replace(section, binds=(*section.binds, *filter(None, found)))
@@ -328,7 +331,7 @@ def _nginx(source: Source) -> Iterator[Forwarding]:
                 continue
             targets = upstreams.get(passes.words[1][0]) or list(_address_of(passes, 1))
             for listen in server.named("listen"):
-                if len(listen.words) > 1 and "udp" not in (word for word, _ in listen.words):
+                if len(listen.words) > 1 and not {"udp", "ssl"} & {word for word, _ in listen.words}:
                     where = listen.words[1][0]
                     bound = _host_port(f":{where}" if where.isdigit() else where)
                     yield from _forwarding("nginx", bound, *targets[:MOST])
@@ -393,6 +396,9 @@ def _envoy(source: Source) -> Iterator[Forwarding]:
         for listener in _items(_field(resources, "listeners")):
             for bound in _socket_address(_field(listener, "address"), source):
                 for chain in _items(_field(listener, "filter_chains")):
+                    if _field(chain, "transport_socket") is not None:
+                        # It ends TLS: what it passes on is not what the client says.
+                        continue
                     for each in _items(_field(chain, "filters")):
                         if _TCP_PROXY.search(_value(_field(each, "name"))):
                             name = _value(_field(_field(each, "typed_config"), "cluster"))

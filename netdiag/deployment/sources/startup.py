@@ -20,7 +20,7 @@ from netdiag.compose.project import Command, Service, Volume
 from netdiag.compose.values import ReadFile
 from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValue, StoredIdentity
 from netdiag.deployment.sources.compose_text import ComposeValue
-from netdiag.kafka.images.families import FAMILIES
+from netdiag.kafka.images.families import FAMILIES, Sign
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.images.settings import Provenance, Setting
 from netdiag.kafka.images.unknown import beside_unknown
@@ -50,6 +50,9 @@ _EDITORS = frozenset({"sed", "envsubst", "configure", "tee", "awk", "perl", "pyt
 _KEYWORDS = frozenset({"if", "then", "else", "elif", "do", "!", "{"})
 _OVERRIDE = "--override "
 _SECRET_WORDS = ("password", "jaas", "secret", "token", "credential")
+# What a broker's file is called where somebody mounts one, and what no other file says.
+_BROKER_FILES = ("server.properties", "kraft/server.properties", "kafka.properties", "broker.properties")
+_BROKER_KEYS = frozenset({"process.roles", "broker.id", "node.id", "zookeeper.connect"})
 # Kafka's own file has 7 KiB.
 _LARGEST_PROPERTIES = 64 * 1024
 
@@ -86,7 +89,7 @@ def with_mounted_file(broker: Broker, service: Service, read: ReadFile) -> Broke
     """The broker as its mounted file and its variables make it; of one whose file cannot be read little is known."""
     lines = command_lines(service)
     started = next((line for line in lines if _starts_kafka(line)), None)
-    path = _config_path(broker, started)
+    path = _config_path(broker, service, started, read)
     mounted = mounted_file(service, path, read) if path is not None else None
     over, values = _overrides(started) if started is not None else ({}, {})
     if path is None or mounted is None:
@@ -115,10 +118,25 @@ def with_mounted_file(broker: Broker, service: Service, read: ReadFile) -> Broke
     )
 
 
+def broker_file(service: Service, read: ReadFile) -> str | None:
+    """The path in the container of a mounted file that configures a broker; None where none can be read."""
+    for volume in service.volumes:
+        target = posixpath.normpath(volume.target)
+        is_file = target.endswith(_BROKER_FILES)
+        for path in (target,) if is_file else [posixpath.join(target, name) for name in _BROKER_FILES]:
+            if not is_file and "kafka" not in target:
+                continue
+            mounted = mounted_file(service, path, read)
+            properties = _properties(mounted.source) if mounted is not None else None
+            if properties is not None and properties.keys() & _BROKER_KEYS:
+                return path
+    return None
+
+
 def mounted_properties(broker: Broker, service: Service, read: ReadFile) -> Mapping[str, Text]:
     """Every line of the properties file that the broker is started with, secrets too; nothing where it mounts none."""
     lines = command_lines(service)
-    path = _config_path(broker, next((line for line in lines if _starts_kafka(line)), None))
+    path = _config_path(broker, service, next((line for line in lines if _starts_kafka(line)), None), read)
     mounted = mounted_file(service, path, read) if path is not None else None
     if mounted is None or _is_rewritten(lines):
         return {}
@@ -254,8 +272,10 @@ def _is_start_script(word: str) -> bool:
     return posixpath.basename(word) in ("kafka-server-start", "kafka-server-start.sh")
 
 
-def _config_path(broker: Broker, started: Line | None) -> str | None:
+def _config_path(broker: Broker, service: Service, started: Line | None, read: ReadFile) -> str | None:
     """The path inside the container of the file that the broker is started with."""
+    if broker.sign is Sign.FILE:
+        return broker_file(service, read)
     if started is not None:
         words = [word.value for word in started]
         behind = words[next(i for i, word in enumerate(words) if _is_start_script(word)) + 1 :]

@@ -3,6 +3,7 @@
 To add one, write a module with its `FAMILY`, a member of `ImageFamily`, and name it in `FAMILIES`.
 """
 
+from collections.abc import Collection
 from enum import Enum
 
 from netdiag.kafka.images import (
@@ -28,7 +29,9 @@ class Sign(Enum):
     COMMAND = "an unknown image, started as Kafka is"
     SCRIPT = "a script of somebody's own, and variables of a broker"
     VARIABLES = "an unknown image, and variables of a broker"
+    FILE = "an unknown image, and a properties file of a broker"
     NAME = "an unknown image that is called kafka"
+    PORT = "an unknown image with a broker's port, and ZooKeeper for it"
 
 
 OTHER = Family(
@@ -59,7 +62,7 @@ _STARTS_BROKER = regex(
     "|".join(("kafka-server-start", *(script for family in FAMILIES.values() for script in family.start_scripts)))
 )
 # The same for a machine with Kafka on it that is no image of Kafka.
-_STARTS_KAFKA = regex(r"kafka-server-start(?:\.sh)?\b")
+_STARTS_KAFKA = regex(r"kafka-server-start(?:\.sh)?\b|\bstart-kafka(?:\.sh)?(?![\w.-])")
 # A command that is a script in a file, behind an init and a shell or not; what is written out in the command was read.
 _SCRIPT = regex(
     r"(?:\S*(?:tini|dumb-init)\s+(?:-\S+\s+)*)?(?:(?:\S*/)?(?:ba|da|a)?sh\s+(?:-[eux]+\s+)*)?"
@@ -68,6 +71,9 @@ _SCRIPT = regex(
 _STARTS = regex(r"kafka|broker|entrypoint|start")
 _JOB = regex(r"topic|init|setup|create|wait|health|test|sleep|tail|java$")
 _CALLED_KAFKA = frozenset({"kafka", "kafka-broker", "kafka-server"})
+# Ports on which brokers listen by custom, with a digit in front for the host's: 9092, 9093, 19092, 29094.
+_BROKER_PORT = regex(r"\d?909[2-9]")
+_WORDS = regex(r"[-_.]")
 # What has "kafka" in its name and takes a broker's variables for something else, or for nothing.
 _BESIDE = regex(r"connect|registry|rest|ui|exporter|ksql|cli|client|init|setup|topic|mirror|manager|zookeeper|cat")
 
@@ -99,32 +105,62 @@ def runs_broker(
 
 
 def sign_of_broker(
-    image: str, command: str, environment: Environment | None = None, *, is_published: bool = False
+    image: str,
+    command: str,
+    environment: Environment | None = None,
+    *,
+    is_published: bool = False,
+    ports: Collection[int] = (),
 ) -> Sign | None:
     """What tells that a container of this image runs a broker; None where nothing does.
 
-    `command` replaces the image's own, empty where none does; `is_published`: whether ports of it are. Init jobs and
-    shells are often started from a broker's image, and share its variables: a script that is not known is a broker's
-    only where a port is published or it is called like one that starts a broker, and what has no more than the name of
-    a broker only where a port is published.
+    `command` replaces the image's own, empty where none does; `is_published`: whether ports of it are; `ports`: which
+    ones of the container. Init jobs and shells are often started from a broker's image, and share its variables: a
+    script that is not known is a broker's only where a port is published or it is called like one that starts a broker,
+    and what has no more than the name of a broker only where a port is published.
     """
     reference = parse_image(image)
     variables = environment or {}
     name = reference.repository.rpartition("/")[2]
-    is_beside = reference.family is ImageFamily.OTHER and _BESIDE.search(name)
-    if reference.family is ImageFamily.CONFLUENT_ZOOKEEPER or is_beside:
+    if reference.family is ImageFamily.CONFLUENT_ZOOKEEPER or _is_beside(reference):
         return None
+    offers_broker = any(_BROKER_PORT.fullmatch(str(port)) for port in ports)
     if command and _STARTS_BROKER.search(command) is None:
-        script = (script_of(command) or "").rpartition("/")[2]
-        is_own = script and not _JOB.search(script) and (is_published or _STARTS.search(script))
-        return Sign.SCRIPT if is_own and unknown.telling_variable(variables) else None
+        if not _is_own_start(command, is_published=is_published):
+            return None
+        if unknown.telling_variable(variables):
+            return Sign.SCRIPT
+        return Sign.PORT if offers_broker and variables.get(unknown.ZOOKEEPER) else None
     if reference.family is not ImageFamily.OTHER:
         return Sign.IMAGE if FAMILIES[reference.family].runs_broker(variables, command) else None
     if unknown.telling_variable(variables):
         return Sign.VARIABLES
     if _STARTS_KAFKA.search(command):
         return Sign.COMMAND
-    return Sign.NAME if name in _CALLED_KAFKA and is_published and not command else None
+    if command:
+        return None
+    if (name in _CALLED_KAFKA and is_published) or (offers_broker and "kafka" in _WORDS.split(name)):
+        return Sign.NAME
+    return Sign.PORT if offers_broker and variables.get(unknown.ZOOKEEPER) else None
+
+
+def may_start_broker(image: str, command: str) -> bool:
+    """Whether a container of an image that nobody knows could start a broker, for all that its command says."""
+    reference = parse_image(image)
+    if reference.family is not ImageFamily.OTHER or _is_beside(reference):
+        return False
+    return not command or bool(_STARTS_BROKER.search(command)) or _is_own_start(command, is_published=False)
+
+
+def _is_beside(reference: ImageReference) -> bool:
+    name = reference.repository.rpartition("/")[2]
+    return reference.family is ImageFamily.OTHER and bool(_BESIDE.search(name))
+
+
+def _is_own_start(command: str, *, is_published: bool) -> bool:
+    """Whether a command is a script of somebody's own that may start a broker."""
+    script = (script_of(command) or "").rpartition("/")[2]
+    return bool(script) and not _JOB.search(script) and (is_published or bool(_STARTS.search(script)))
 
 
 def script_of(command: str) -> str | None:

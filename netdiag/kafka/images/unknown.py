@@ -17,6 +17,7 @@ from netdiag.kafka.images.settings import (
 from netdiag.kafka.listeners import Voter, parse_listeners, parse_voters, well_formed
 from netdiag.patterns import regex
 
+ZOOKEEPER = "KAFKA_ZOOKEEPER_CONNECT"
 _CFG = "KAFKA_CFG_"
 # Host and port to advertise: those that start-kafka.sh of wurstmeister/kafka and its many copies take, and those of
 # spotify/kafka.
@@ -52,7 +53,7 @@ def telling_variable(environment: Mapping[str, str | None]) -> str | None:
         "HOSTNAME_COMMAND",
         "PORT_COMMAND",
     )
-    return next((name for name in beside if environment.get("KAFKA_ZOOKEEPER_CONNECT") and environment.get(name)), None)
+    return next((name for name in beside if environment.get(ZOOKEEPER) and environment.get(name)), None)
 
 
 def settings(environment: Mapping[str, str | None]) -> ImageSettings:

@@ -269,7 +269,10 @@ _SPELLED = {
     "unknown": "unknown",
 }
 # Reasons that say what the word says: a client that speaks more than the listener wants, or less.
-_SAYS_ALL = ("the client uses ", "listener ")
+_LISTENER_REQUIRES = "listener "
+_SAYS_ALL = ("the client uses ", _LISTENER_REQUIRES)
+# What a client may lack, and the word of a cell that says so.
+_LACKING = {"TLS": Word.TLS, "SASL": Word.SASL}
 _DIGITS = regex(r"\d+")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _GAP = "  "
@@ -345,8 +348,10 @@ class Footnotes:
         if verdict is None or (verdict.usable and cell.agrees is not False and not verdict.choices):
             return Run("")
         text = self._text(cell)
-        key = (verdict_word(verdict, self._screen.glyphs), _DIGITS.sub("#", text.replace(cell.bootstrap.host, "#")))
-        number = self._numbers.setdefault(key, len(self._numbers) + 1)
+        word = verdict_word(verdict, self._screen.glyphs)
+        keys = {(word, _DIGITS.sub("#", told)) for told in (text, text.replace(cell.bootstrap.host, "#"))}
+        number = next((self._numbers[key] for key in keys if key in self._numbers), len(self._texts) + 1)
+        self._numbers.update(dict.fromkeys(keys, number))
         self._texts.setdefault(number, f"{cell.vantage} {self._screen.glyphs.arrow} {cell.bootstrap}: {text}")
         return Run(self._number(number), Style.DIM)
 
@@ -475,7 +480,16 @@ def _sentence(verdicts: Sequence[Verdict | None], rows: Sequence[Row], labels: _
         return f"may get to another cluster, through {_through(either, rows, labels)}", Style.HALF
     if any(verdict is None or verdict.word is Word.UNKNOWN for verdict in verdicts):
         return "no address is known to work", Style.DIM
+    lacking = [word for word, name in _LACKING.items() if any(_only_lacks(verdict, name) for verdict in verdicts)]
+    if lacking:
+        return f"no address works without {' or '.join(lacking)}", Style.HALF
     return "no address works", Style.BAD
+
+
+def _only_lacks(verdict: Verdict | None, word: Word) -> bool:
+    """Whether a listener refuses only because the client, which nobody has configured, offers no TLS or no SASL."""
+    refused = verdict.bootstrap if verdict is not None and verdict.word is word else None
+    return isinstance(refused, Failed) and refused.because.startswith(_LISTENER_REQUIRES)
 
 
 def _through(chosen: Sequence[int], rows: Sequence[Row], labels: _Labels) -> str:

@@ -35,6 +35,7 @@ CODES = frozenset({"interpolation", "required-variable"})
 
 def check(project: Project) -> Iterator[Finding]:
     """One finding for every place that Compose refuses."""
+    yield from from_problems(project, ID, frozenset({"interpolation"}), hint="write $$ for a literal dollar sign")
     yield from from_problems(
-        project, ID, CODES, hint="set the variable in .env or give it a default, and write $$ for a literal dollar sign"
+        project, ID, frozenset({"required-variable"}), hint="set the variable in .env or in the shell"
     )

@@ -40,11 +40,12 @@ from netdiag.deployment.prediction.listener_access import (
     is_on_internal_networks_only,
     listener_of,
     published_for,
+    published_to_wrong_port,
 )
 from netdiag.deployment.prediction.sockets import Reach, binding
 from netdiag.deployment.repairs import host_listener_name, split_listener
 from netdiag.findings import Edit, Finding, Related, Severity
-from netdiag.kafka.listeners import ListenerEntry, listener_in_words
+from netdiag.kafka.listeners import ListenerEntry, is_wildcard, listener_in_words
 
 ID = "advertised-internal-name-for-host"
 SEVERITY = Severity.WARNING
@@ -59,8 +60,10 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         internal = [e for e, _ in published if _is_container_name(deployment, broker, e.endpoint.host)]
         meant = [entry for entry in broker.config.advertised_listeners if _serves_host(deployment, broker, entry)]
         spare = {} if meant else _spare(deployment, broker, internal)
+        taken = [published_to_wrong_port(deployment, broker, e) for e in broker.config.advertised_listeners]
         for entry, ports in published:
-            if entry not in internal:
+            # A port that is meant for another listener is told by published-port-wrong-listener.
+            if entry not in internal or ports[0] in taken:
                 continue
             if entry in spare:
                 yield _to_localhost(broker, entry, ports[0], spare[entry])
@@ -106,10 +109,24 @@ def _spare(
     found = {}
     for entry in spare:
         wanted = protocols.get(entry.endpoint.listener)
-        stays = next((e for e in named if e not in spare and protocols.get(e.endpoint.listener) == wanted), None)
+        stays = next(
+            (
+                e
+                for e in named
+                if e not in spare
+                and protocols.get(e.endpoint.listener) == wanted
+                and _logins(broker, e) == _logins(broker, entry)
+            ),
+            None,
+        )
         if stays is not None:
             found[entry] = stays
     return found
+
+
+def _logins(broker: Broker, entry: ListenerEntry) -> str | None:
+    """The mechanisms by which clients log in to a listener, where it has its own."""
+    return broker.config.value(f"listener.name.{entry.endpoint.listener.lower()}.sasl.enabled.mechanisms")
 
 
 def _to_localhost(broker: Broker, entry: ListenerEntry, port: PublishedPort, stays: ListenerEntry) -> Finding:
@@ -128,18 +145,22 @@ def _finding(
     serving = [one for one in meant if any(p.published == one.endpoint.port for p in _ports(broker, one))]
     if serving:
         other = serving[0].endpoint
-        known = is_host_address(deployment, other.host) or _is_container_name(deployment, broker, other.host)
-        condition = "" if known else f', if they resolve "{other.host}"'
+        condition = "" if _is_known(deployment, broker, other.host) else f', if they resolve "{other.host}"'
         hint = f"stop publishing the port of {name}: clients outside use listener {other.listener}{condition}"
     elif meant:
         hint = f"publish the port of listener {meant[0].endpoint.listener} instead, which is meant for clients outside"
     else:
         hint = (
-            f"add a second listener for the docker host, {host_listener_name(broker)}://localhost:PORT, on its own "
-            f"port, publish that port, and keep {entry.endpoint} for containers"
+            f"add a listener for the docker host, {host_listener_name(broker)}://localhost:PORT, on its own port, "
+            f"publish that port, and keep {entry.endpoint} for containers"
         )
     edits = () if meant else split_listener(deployment, broker, entry)
     return _told(broker, entry, port, Severity.NOTE if meant else SEVERITY, hint, edits)
+
+
+def _is_known(deployment: Deployment, broker: Broker, host: str) -> bool:
+    """Whether it is known who resolves a host; nobody needs to resolve a wildcard, which is a defect of its own."""
+    return is_wildcard(host) or is_host_address(deployment, host) or _is_container_name(deployment, broker, host)
 
 
 def _told(

@@ -79,8 +79,12 @@ def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Fi
             Related(location=d.declared.at(), message=f"{d.member.name} connects here and is sent to itself")
             for d in entering
         ),
-        why="localhost means the machine or container that the client runs in: the docker host reaches the published "
-        "port, a container only itself",
+        why="localhost means the machine or container that the client runs in"
+        + (
+            ": the docker host reaches the published port, a container only itself"
+            if _is_published(broker, entry)
+            else ""
+        ),
         hint=_hint(deployment, broker, entry),
         service=broker.name,
         listener=name,
@@ -99,6 +103,10 @@ def _hint(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> str:
         f"advertise {inside} for containers, and {host_listener_name(broker)}://localhost:{numbers[0]} for the docker "
         f"host: a second listener on port {port}, published as {numbers[0]}:{port}"
     )
+
+
+def _is_published(broker: Broker, entry: ListenerEntry) -> bool:
+    return bool(published_for(broker, listener_of(broker, entry.endpoint.listener) or entry))
 
 
 def _sent_astray(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> tuple[KafkaClient, ...]:

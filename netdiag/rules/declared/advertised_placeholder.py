@@ -43,11 +43,15 @@ _NAME = "advertised.listeners"
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every advertised entry with a placeholder for its host."""
     for broker in deployment.configured:
+        printed = False
         for entry in broker.config.advertised_entries if _NAME in broker.config.settings else ():
             if isinstance(entry, MalformedEntry):
                 text = placeholder_in(entry.text)
                 if text is not None:
-                    yield _finding(broker, entry, text, f"Unable to parse {entry.text} to a broker endpoint")
+                    # The broker exits at the first entry that it cannot parse.
+                    prints = None if printed else f"Unable to parse {entry.text} to a broker endpoint"
+                    yield _finding(broker, entry, text, prints)
+                printed = True
                 continue
             host = entry.endpoint.host
             known = members_called(deployment, host) or is_inactive(deployment, host)
@@ -61,11 +65,11 @@ def _finding(broker: Broker, entry: ListenerEntry | MalformedEntry, text: str, p
         start, end = entry.host_start, entry.host_end
     return Finding(
         rule=ID,
-        severity=Severity.ERROR if prints else SEVERITY,
+        severity=Severity.ERROR if isinstance(entry, MalformedEntry) else SEVERITY,
         message=f'{broker.name} advertises the placeholder "{text}" instead of an address',
         location=broker.place(_NAME, start, end),
         why="the broker cannot parse angle brackets"
-        if prints
+        if isinstance(entry, MalformedEntry)
         else "the broker returns this host to clients, who cannot resolve it",
         hint="replace it with the name or address at which clients reach the docker host, or with a service name for "
         "containers",

@@ -30,6 +30,7 @@ Sources: KafkaConfig.validateValues, KAFKA-4260 (1.0); Redpanda, node_config, re
 from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.prediction.listener_access import listener_of, published_for
 from netdiag.deployment.repairs import advertise, service_name
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.broker_config import Mode
@@ -56,17 +57,26 @@ def _finding(broker: Broker, entry: ListenerEntry) -> Finding:
     inherited = "" if written else ", inherited from listeners because advertised.listeners is not set"
     if _is_redpanda(broker) and not written:
         inherited = ", the address it binds, because no advertised address is set"
-    told = endpoint_text(entry.endpoint.listener, broker.member.service or broker.name, entry.endpoint.port)
+    bound = listener_of(broker, entry.endpoint.listener)
+    ports = [p.published for p in published_for(broker, bound) if p.published is not None] if bound else []
+    named = any(not is_wildcard(e.endpoint.host) for e in broker.config.advertised_listeners)
+    listener = entry.endpoint.listener
+    # Beside a listener with a name, which containers use, the published one is for the docker host.
+    told = (
+        f"{endpoint_text(listener, 'localhost', ports[0])} for the docker host"
+        if ports and named
+        else f"{endpoint_text(listener, broker.member.service or broker.name, entry.endpoint.port)} for containers"
+    )
     return Finding(
         rule=ID,
         severity=SEVERITY,
         message=f'listener {entry.endpoint.listener} of {broker.name} advertises "{entry.endpoint.host}"{inherited}',
         location=broker.place("advertised.listeners" if written else "listeners", entry.host_start, entry.host_end),
         why="a broker can bind 0.0.0.0, but a client elsewhere cannot connect to it",
-        hint=f"advertise a name that clients resolve, for example {told} for containers",
+        hint=f"advertise a name that clients resolve, for example {told}",
         service=broker.name,
         listener=entry.endpoint.listener,
-        edits=advertise(broker, entry, service_name(broker)),
+        edits=advertise(broker, entry, service_name(broker) if told.endswith("containers") else "localhost"),
         broker_prints=_prints(broker),
     )
 

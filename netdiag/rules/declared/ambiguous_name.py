@@ -76,6 +76,7 @@ def _finding(deployment: Deployment, uses: Sequence[NameInUse], who: str) -> Fin
     first, *others = uses
     certain = first.others or first.network.known_names is not None
     names = " and ".join(filter(None, [", ".join(f'"{use.name}"' for use in uses[:-1]), f'"{uses[-1].name}"']))
+    who = who.replace("the same name", "the same names") if others else who
     users = ", ".join(dict.fromkeys(use.member.name for use in uses))
     verb = "use" if "," in users else "uses"
     return Finding(

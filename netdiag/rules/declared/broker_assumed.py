@@ -35,7 +35,7 @@ from collections.abc import Iterator, Sequence
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.images.families import Sign
-from netdiag.kafka.images.unknown import telling_variable
+from netdiag.kafka.images.unknown import ZOOKEEPER, telling_variable
 
 ID = "broker-assumed"
 SEVERITY = Severity.NOTE
@@ -69,6 +69,11 @@ def _because(broker: Broker, others: Sequence[Broker]) -> str:
             return "the command starts Kafka"
         case Sign.NAME:
             return f'the image is called "{broker.member.image}"'
+        case Sign.FILE if broker.config_file is not None:
+            return f"{broker.config_file.name} is mounted"
+        case Sign.PORT:
+            port = next((p.target for p in broker.member.published if p.target % 1000 in range(92, 100)), 9092)
+            return f"{ZOOKEEPER} is set, and port {port} is published"
         case _:
             told = {telling_variable(each.member.variables) or "" for each in (broker, *others)}
             return f"{' and '.join(sorted(told))} {'are' if len(told) > 1 else 'is'} set"
@@ -82,10 +87,16 @@ def _unknown(broker: Broker) -> str:
             return "netdiag cannot read the configuration file that Kafka starts with, so the listeners are unknown"
         case Sign.NAME:
             return "netdiag does not know this image, and no variable sets its listeners"
+        case Sign.PORT:
+            return "netdiag does not know what the container starts, and no variable sets its listeners"
+        case Sign.FILE:
+            return "netdiag does not know this image, and takes the file for all that Kafka reads"
         case Sign.SCRIPT:
             return "netdiag does not know what the start script changes, so it checks only what the variables set"
         case _:
             image = broker.member.image
+            if not image and broker.member.is_built:
+                return "netdiag does not see what the image is built from, and checks only what the variables set"
             if not image:
                 return "the image is not set, so netdiag checks only what the variables set"
             return (
@@ -98,6 +109,10 @@ def _hint(broker: Broker) -> str:
         return "mount the properties file from the project's folder, so that netdiag can read it"
     if broker.sign is Sign.SCRIPT:
         return "mount the script from the project's folder, and let it end with the start script of the image"
+    if broker.sign is Sign.PORT:
+        return "set its listeners by variables, or mount its properties file from the project's folder"
+    if not broker.member.image and broker.member.is_built:
+        return "set image beside build, and name the image that it is built from under [images] in netdiag.toml"
     if not broker.member.image:
         return "set the image"
     return "if it is built from an image that netdiag knows, name that one under [images] in netdiag.toml"

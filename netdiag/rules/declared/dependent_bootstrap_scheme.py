@@ -53,7 +53,8 @@ SEVERITY = Severity.WARNING
 
 _JAVA_SETTINGS = regex(
     r"(?i)(?:-D\S*|(?:CONNECT|KSQL|SCHEMA_REGISTRY|KAFKA_REST|CONTROL_CENTER|CONFLUENT|KAFKA_CONFLUENT|LENSES|SPRING|QUARKUS"
-    r"|MP_MESSAGING|STREAMS|KAFKA_CLUSTERS|CDK)[_.].*|KAFKA_BROKERCONNECT|.* in (?:AKHQ|SPRING|JAVA)_\w+)"
+    r"|MP_MESSAGING|STREAMS|KAFKA_CLUSTERS|CDK)[_.].*|KAFKA_BROKERCONNECT|.* in (?:AKHQ|SPRING|JAVA)_\w+"
+    r"|kafkastore\..*)"
 )
 _JAVA_IMAGES = regex(r"debezium|kafka-connect|kafdrop|akhq|kafka-ui|cp-[a-z-]*:|ksqldb|conduktor")
 _CONSOLE = regex(r"(?:^|/)(?:redpandadata|vectorized|cloudhut)/(?:console|kowl)(?:[:@]|$)")

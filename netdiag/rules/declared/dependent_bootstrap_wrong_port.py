@@ -86,7 +86,7 @@ def _finding(deployment: Deployment, attempt: Attempt, broker: Broker) -> Findin
     published = next((p for p in broker.member.published if p.published == address.port and p.protocol == "tcp"), None)
     better = usable_address(deployment, attempt, (broker,))
     does = "waits for" if attempt.client.waits else "bootstraps from"
-    why = "containers reach one another on container ports, those that listeners binds"
+    why = "containers reach one another on container ports, which the listeners of a broker bind"
     if published is not None:
         why = (
             f"{address.port} is a port of the docker host, published for container port {published.target}; containers "

@@ -34,7 +34,7 @@ Seen: Timed out waiting for connection while in state: CONNECTING
 Sources: ZooKeeperClient.waitUntilConnected; zkServer, clientPort.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from netdiag.deployment.clients import is_inactive, members_called
 from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkMode
@@ -54,7 +54,9 @@ from netdiag.values import dataclass
 ID = "zookeeper-connect-broken"
 SEVERITY = Severity.ERROR
 _PROPERTY = "zookeeper.connect"
-_ENSEMBLE = frozenset({"ZOOKEEPER_SERVERS", "ZOO_SERVERS", "KAFKA_OPTS"})
+_ENSEMBLE = frozenset({"ZOOKEEPER_SERVERS", "ZOO_SERVERS", "SERVER_COUNT", "KAFKA_OPTS"})
+# A mounted file that may name the others, or a folder that may hold one.
+_CONFIGURATION = (".cfg", ".properties", "/conf", "/config", "/etc/kafka")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,8 +154,14 @@ def _strangers(deployment: Deployment, broker: Broker, addresses: tuple[_Address
                 found[member.name] = member
             case _:
                 return ()
-    alone = all(zookeeper_port(m) and not m.variables.keys() & _ENSEMBLE for m in found.values())
+    alone = all(zookeeper_port(m) and not _may_know_others(m) for m in found.values())
     return tuple(found.values()) if len(found) > 1 and alone else ()
+
+
+def _may_know_others(member: Member) -> bool:
+    return bool(member.variables.keys() & _ENSEMBLE) or any(
+        target.rstrip("/").endswith(_CONFIGURATION) for target in member.mounts
+    )
 
 
 def _broken(deployment: Deployment, broker: Broker, address: _Address, reason: str, severity: Severity) -> Finding:
@@ -172,13 +180,18 @@ def _broken(deployment: Deployment, broker: Broker, address: _Address, reason: s
 
 
 def _no_ensemble(broker: Broker, strangers: tuple[Member, ...]) -> Finding:
-    names = " and ".join(member.name for member in strangers)
+    names = _in_words([member.name for member in strangers])
+    variables = dict.fromkeys("ZOOKEEPER_SERVERS" if "cp-zookeeper" in m.image else "ZOO_SERVERS" for m in strangers)
     return Finding(
         rule=ID,
         severity=Severity.WARNING,
         message=f"{broker.name} uses {names} as one ensemble, but each of them runs standalone",
         location=broker.place(_PROPERTY),
         why="a broker connects to any address of the list, and each standalone ZooKeeper holds a different cluster",
-        hint="name only one of them, or set ZOOKEEPER_SERVERS in each",
+        hint=f"name only one of them, or set {_in_words(list(variables))} in each",
         service=broker.name,
     )
+
+
+def _in_words(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

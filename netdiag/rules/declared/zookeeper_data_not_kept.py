@@ -77,6 +77,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     for broker in deployment.configured:
         if broker.config.mode is not Mode.ZOOKEEPER or broker.member.state is not State.DECLARED:
             continue
+        if broker.config.is_older_than(2, 4):
+            # Older brokers do not compare cluster IDs.
+            continue
         kept = _kept(broker)
         zookeepers = _zookeepers(deployment, broker)
         if kept is not None and zookeepers and not any(map(_may_keep, zookeepers)):
@@ -114,6 +117,12 @@ def _overlap(one: str, other: str) -> bool:
     return first.is_relative_to(second) or second.is_relative_to(first)
 
 
+def _deleted(kept: Storage) -> str:
+    """How the broker's data go with ZooKeeper's: Compose deletes volumes, not folders of the docker host."""
+    is_volume = kept.source.startswith("volume ")
+    return "run `docker compose down --volumes`" if is_volume else f"delete what is mounted at {kept.target} as well"
+
+
 def _finding(broker: Broker, kept: Storage, zookeeper: Member) -> Finding:
     folders = " and ".join(_FOLDERS[parse_image(zookeeper.image).repository])
     return Finding(
@@ -123,6 +132,6 @@ def _finding(broker: Broker, kept: Storage, zookeeper: Member) -> Finding:
         location=kept.where,
         related=(Related(location=zookeeper.where, message=f"no volume for {folders}"),),
         why="an empty ZooKeeper creates a new cluster ID, and the broker, which finds the old one in its data, exits",
-        hint=f"mount named volumes at {folders} of {zookeeper.name}, or run `docker compose down --volumes`",
+        hint=f"mount named volumes at {folders} of {zookeeper.name}, or {_deleted(kept)}",
         service=broker.name,
     )

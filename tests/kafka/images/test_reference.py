@@ -112,6 +112,32 @@ def test_what_tells_a_broker(
     assert sign_of_broker(image, command, environment, is_published=is_published) is sign
 
 
+ZOOKEEPER = {"KAFKA_ZOOKEEPER_CONNECT": "zoo:2181"}
+
+
+@pytest.mark.parametrize(
+    ("image", "command", "environment", "ports", "sign"),
+    [
+        ("somebody/docker-kafka-kraft:1", "", {}, {9093}, Sign.NAME),
+        ("somebody/kafka-ssl", "", {}, {19092, 2181}, Sign.NAME),
+        ("somebody/kafka-ssl", "", {}, {8080}, None),
+        ("somebody/kafka-ui", "", {}, {9092}, None),
+        ("somebody/kafkaesque", "", {}, {9092}, None),
+        ("somebody/app", "", {}, {9092}, None),
+        ("somebody/box", "", ZOOKEEPER, {9092}, Sign.PORT),
+        ("somebody/box", "./entrypoint.sh", ZOOKEEPER, {9092}, Sign.PORT),
+        ("somebody/box", "./create-topics.sh", ZOOKEEPER, {9092}, None),
+        ("somebody/box", "", ZOOKEEPER, {8080}, None),
+        ("somebody/box", "/sbin/dumb-init start-kafka.sh", {}, set(), Sign.COMMAND),
+        ("somebody/box", "start-kafka.sh-not", {}, set(), None),
+    ],
+)
+def test_ports_by_custom_tell_a_broker(
+    image: str, command: str, environment: dict[str, str], ports: set[int], sign: Sign | None
+) -> None:
+    assert sign_of_broker(image, command, environment, is_published=bool(ports), ports=ports) is sign
+
+
 @pytest.mark.parametrize(
     ("image", "newest"),
     [
