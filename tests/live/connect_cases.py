@@ -110,8 +110,9 @@ def _cluster(name: str, *, group: str, config: str) -> Worker:
     )
 
 
+# A worker that binds no name asks for the address of its host name, which the lab's docker host does not know.
 _ON_HOST = Worker(
-    variables={"CONNECT_LISTENERS": "http://:8093", "CONNECT_REST_ADVERTISED_HOST_NAME": HOST_ADDRESS},
+    variables={"CONNECT_LISTENERS": "http://0.0.0.0:8093", "CONNECT_REST_ADVERTISED_HOST_NAME": HOST_ADDRESS},
     on_host=True,
     port=8093,
 )
