@@ -168,7 +168,7 @@ class ServiceLayout:
 def service_layouts(sources: Iterable[Source], service: str) -> Iterator[ServiceLayout]:
     """Every place that writes a service as a mapping of its own."""
     for source in sources:
-        for document in load_nodes(source):
+        for document in _documents(source):
             services = _under(document, "services")
             node = _under(services, service) if services is not None else None
             if isinstance(node, MappingNode):
@@ -181,16 +181,20 @@ def quotes_around(source: Source, start: int) -> tuple[Edit, Edit] | None:
     `start` is the byte where the scalar, or the value in a `KEY=value` item, begins. A file that is not YAML, such as
     a mounted properties file, has no such scalar.
     """
-    try:
-        nodes = load_nodes(source)
-    except ComposeError:
-        return None
-    found = _flow_scalar(nodes, source, start)
+    found = _flow_scalar(_documents(source), source, start)
     if found is None or found.style is not None:
         return None
     ends = (source.offset(found.start), source.offset(found.end))
     first, last = (Edit(path=source.path, start=end, end=end, replacement='"') for end in ends)
     return first, last
+
+
+def _documents(source: Source) -> tuple[Node, ...]:
+    """The documents of a file; none of a Dockerfile, a properties file or another that is not YAML."""
+    try:
+        return load_nodes(source)
+    except ComposeError:
+        return ()
 
 
 def _flow_scalar(nodes: tuple[Node, ...], source: Source, start: int) -> ScalarNode | None:

@@ -202,6 +202,26 @@ def test_a_repair_does_not_read_a_properties_file_as_yaml() -> None:
     assert {edit.path for edit in found.edits} == {"compose.yaml", "server.properties"}
 
 
+def test_a_repair_does_not_read_a_dockerfile_as_yaml() -> None:
+    files = {
+        "compose.yaml": "name: t\nservices:\n  kafka:\n    build: .\n    environment:\n"
+        "      KAFKA_CFG_PROCESS_ROLES: broker,controller\n      KAFKA_CFG_ZOOKEEPER_CONNECT: zoo:2181\n"
+        "      KAFKA_CFG_NODE_ID: '1'\n      KAFKA_CFG_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093\n"
+        "      KAFKA_CFG_CONTROLLER_LISTENER_NAMES: CONTROLLER\n"
+        "      KAFKA_CFG_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093\n",
+        "Dockerfile": "FROM bitnamilegacy/kafka:3.6\n# settings\nENV A=1\n\nRUN true\n",
+    }
+    rules = {finding.rule for finding in check_deployment(deployment_from(files))}
+    assert "kraft-mode-ambiguous" in rules
+
+
+def test_a_port_that_another_service_publishes_may_be_relayed() -> None:
+    text = kafka(two("kafka:29092", "localhost:9092", PLAIN))
+    proxy = "  proxy:\n    image: ghcr.io/shopify/toxiproxy:2.12.0\n    ports: ['9092:9092']\n"
+    rule = "advertised-port-not-published"
+    assert [len(findings_of(services, rule)) for services in (text, text + proxy)] == [1, 0]
+
+
 def test_other_properties_tell_no_broker() -> None:
     app = "name: t\nservices:\n  app:\n    image: example/app:1\n    volumes: ['./a:/app/kafka/server.properties']\n"
     assert not deployment_from({"compose.yaml": app, "a": "bootstrap.servers=kafka:9092\n"}).brokers

@@ -110,11 +110,16 @@ def faces_containers(deployment: Deployment, broker: Broker, advertised: Listene
 
 
 def has_relay_on_host(deployment: Deployment, port: int) -> bool:
-    """Whether a port of the docker host leads to a relay, which decides what is behind it."""
+    """Whether a port of the docker host leads to a relay, or may do so, which decides what is behind it.
+
+    What a container that is no broker does with connections, its configuration at run time decides (toxiproxy).
+    """
     if (None, port) in deployment.relays_by_port:
         return True
+    brokers = {broker.name for broker in deployment.brokers}
     return any(
-        (deployment.owner_names.get(member.name, member.name), published.target) in deployment.relays_by_port
+        member.name not in brokers
+        or (deployment.owner_names.get(member.name, member.name), published.target) in deployment.relays_by_port
         for member, published in deployment.publishers_by_port.get(port, ())
     )
 

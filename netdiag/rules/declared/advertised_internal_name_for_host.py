@@ -68,7 +68,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             if entry in spare:
                 yield _to_localhost(broker, entry, ports[0], spare[entry])
             else:
-                yield _finding(deployment, broker, entry, ports[0], (*meant, *spare))
+                alike = (one for one in spare if _way_in(broker, one) == _way_in(broker, entry))
+                yield _finding(deployment, broker, entry, ports[0], (*meant, *alike))
 
 
 def _ports(broker: Broker, advertised: ListenerEntry) -> tuple[PublishedPort, ...]:
@@ -105,28 +106,19 @@ def _spare(
     named = [e for e in advertised if _is_container_name(deployment, broker, e.endpoint.host)]
     spare = [e for e in internal if e.endpoint.listener != broker.config.inter_broker_listener]
     spare = spare if len(spare) < len(named) else spare[1:]
-    protocols = broker.config.protocol_map
     found = {}
     for entry in spare:
-        wanted = protocols.get(entry.endpoint.listener)
-        stays = next(
-            (
-                e
-                for e in named
-                if e not in spare
-                and protocols.get(e.endpoint.listener) == wanted
-                and _logins(broker, e) == _logins(broker, entry)
-            ),
-            None,
-        )
+        stays = next((e for e in named if e not in spare and _way_in(broker, e) == _way_in(broker, entry)), None)
         if stays is not None:
             found[entry] = stays
     return found
 
 
-def _logins(broker: Broker, entry: ListenerEntry) -> str | None:
-    """The mechanisms by which clients log in to a listener, where it has its own."""
-    return broker.config.value(f"listener.name.{entry.endpoint.listener.lower()}.sasl.enabled.mechanisms")
+def _way_in(broker: Broker, entry: ListenerEntry) -> tuple[str | None, str | None]:
+    """The protocol of a listener, and the mechanisms by which clients log in, where it has its own."""
+    name = entry.endpoint.listener
+    logins = broker.config.value(f"listener.name.{name.lower()}.sasl.enabled.mechanisms")
+    return broker.config.protocol_map.get(name), logins
 
 
 def _to_localhost(broker: Broker, entry: ListenerEntry, port: PublishedPort, stays: ListenerEntry) -> Finding:
