@@ -27,17 +27,20 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def shared(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
-    """The session of the test run in the place of one of the command's own."""
+def shared(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The masters of sessions that the command asked for: it gets the session of the test run each time."""
+    masters = []
 
     @contextmanager
     def session(
         master: str, *, quick: bool, small: bool, fixed_heap: bool, partitions: int | None
     ) -> Iterator["SparkSession"]:
-        assert (master, quick, small, fixed_heap, partitions or 1) == ("local[*]", True, True, False, 1)
+        assert (quick, small, fixed_heap, partitions or 1) == (True, True, False, 1)
+        masters.append(master)
         yield spark
 
     monkeypatch.setattr("netdiag.io.spark.session.spark_session", session)
+    return masters
 
 
 @pytest.fixture
@@ -49,8 +52,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["analyze", *arguments])
 
 
-@pytest.mark.usefixtures("shared")
-def test_text_json_and_tables_of_one_capture(path: str, tmp_path: Path) -> None:
+def test_text_json_and_tables_of_one_capture(shared: list[str], path: str, tmp_path: Path) -> None:
     out = tmp_path / "out" / "tables"
     done = run(path, "--out", str(out), "--format", "json", "--partitions", "2")
     assert done.exit_code in (0, 1), done.output
@@ -65,13 +67,17 @@ def test_text_json_and_tables_of_one_capture(path: str, tmp_path: Path) -> None:
     again = run(path, "--out", str(out))
     assert again.exit_code == 2
     assert "exists already" in again.stderr
+    assert shared == ["local[*]"]
 
 
-@pytest.mark.usefixtures("shared")
-def test_a_report_is_a_page_of_what_the_text_says(path: str, tmp_path: Path) -> None:
+def test_a_report_is_a_page_of_what_the_text_says(shared: list[str], path: str, tmp_path: Path) -> None:
     report = tmp_path / "new" / "out.html"
-    done = run(path, "--report", str(report))
+    done = run(path, "--report", str(report), "--master", "local[2]", "--top", "1")
     assert done.exit_code in (0, 1), done.output
+    assert shared == ["local[2]"]
+    shown = done.stdout.partition("\nclients\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in shown[:-1]] == ["client.id", "app-0"]
+    assert shown[-1].endswith("and 1 more")
     assert "exchanges   12, 100.0 % decoded in full" in done.stdout
     text = report.read_text(encoding="utf-8")
     assert "12 requests, 0 of them with an error or no answer" in text
