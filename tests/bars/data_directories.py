@@ -1,6 +1,7 @@
 """Data directories that real brokers left, and Kafka's own tool that tells what is in them.
 
-`python -m tests.bars.data_directories VERSION FOLDER` fills one, inside a network namespace of its own.
+`python -m tests.bars.data_directories VERSION FOLDER [CAPTURE]` fills one, inside a network namespace of its own, and
+records what clients and the broker say to one another.
 """
 
 import inspect
@@ -10,7 +11,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tests.lab.cache import cache_root, digest, entry
@@ -48,13 +50,18 @@ def data_directory(version: str) -> Path:
     cache = cache_root()
     jars = kafka_jars(cache, version)
 
-    def build(folder: Path) -> None:
-        command = ("unshare", "--net", sys.executable, "-m", __name__, version, str(folder))
-        subprocess.run(command, check=True, cwd=Path(__file__).parents[2])
-
     return entry(
-        cache, "data-directories", f"{version}-{digest(jars.name, _PROPERTIES, inspect.getsource(_load))}", build
+        cache,
+        "data-directories",
+        f"{version}-{digest(jars.name, _PROPERTIES, inspect.getsource(_load))}",
+        lambda folder: fill(version, folder),
     )
+
+
+def fill(version: str, folder: Path, capture: Path | None = None) -> None:
+    """Have a broker of this version fill a folder, and record its traffic if there is to be a capture."""
+    command = ("unshare", "--net", sys.executable, "-m", __name__, version, str(folder))
+    subprocess.run((*command, *([capture] if capture else [])), check=True, cwd=Path(__file__).parents[2])
 
 
 def old_formats(folder: Path) -> Path:
@@ -91,6 +98,25 @@ def main(arguments: Sequence[str]) -> int:
     properties.write_text(_PROPERTIES.format(folder=folder), encoding="utf-8")
     java = ("java", "-Xmx400m", "-cp", f"{jars}/*")
     subprocess.run(("ip", "link", "set", "lo", "up"), check=True)
+    with ExitStack() as stack:
+        if arguments[2:]:
+            stack.enter_context(_recorded(arguments[2]))
+        return _filled(folder, properties, java)
+
+
+@contextmanager
+def _recorded(capture: str) -> Iterator[None]:
+    words = ("tcpdump", "-i", "lo", "-U", "-B", "65536", "-w", capture, "tcp", "port", "9092")
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as recorder:
+        assert recorder.stderr is not None
+        assert "listening on lo" in recorder.stderr.readline()
+        try:
+            yield
+        finally:
+            recorder.send_signal(signal.SIGINT)
+
+
+def _filled(folder: Path, properties: Path, java: Sequence[str]) -> int:
     try:
         shutil.rmtree(folder)
         formatting = (*java, "kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c", str(properties))

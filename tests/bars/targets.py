@@ -101,6 +101,11 @@ TARGETS = (
         "tests.bars.storage_damage",
     ),
     _tests(
+        "stored-batches",
+        "every batch that clients produce to real brokers 3.9.1 and 4.3.1 is found in the log, where kafka-dump-log "
+        "shows one",
+    ),
+    _tests(
         "capture-rate",
         "five runs in turns at rising rates: median loss of the scapy engine at its stated maximum rate is 0, of the "
         "tcpdump and dumpcap engines at most that of tcpdump itself + 0.1 percentage points",

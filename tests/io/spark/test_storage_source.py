@@ -1,5 +1,6 @@
 """Data directories of brokers in Spark, and what was produced on the wire beside what lies in their logs."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from netdiag.kafka import protocol as wire
 from netdiag.traffic.aggregates.expressions import struct_of
 from netdiag.traffic.aggregates.stored import stored
 from netdiag.traffic.tables import LOG_NAMES, table
+from tests.bars.data_directories import VERSIONS, dumped, fill
+from tests.figures import Report
 from tests.native.conversations import PRODUCE, batch, produce
 from tests.native.files import pcap_file
 from tests.native.log_files import moved
@@ -23,6 +26,8 @@ from tests.native.packets import TcpConnection
 FIRST, SECOND = f"{0:020}.log", f"{8:020}.log"
 NUMBERED = [batch(producer_id=7, producer_epoch=1, base_sequence=4 * number) for number in range(3)]
 PLAIN = batch()
+# As kafka-dump-log prints one.
+BATCH = re.compile(r"^baseOffset: (?P<base>\d+) .* isControl: (?P<control>\w+) ", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -107,3 +112,27 @@ def test_which_batches_of_a_capture_are_in_the_log(spark: SparkSession, director
         (False, None, None),
         (None, None, None),
     ]
+
+
+@pytest.mark.bar("stored-batches", long=True)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_all_that_clients_produced_is_where_kafka_says(
+    spark: SparkSession, tmp_path: Path, version: str, figure: Report
+) -> None:
+    folder, capture = tmp_path / "data", tmp_path / "a.pcap"
+    folder.mkdir()
+    fill(version, folder, capture)
+    batches, partitions = (read(spark, str(capture), FORMAT, level=level) for level in ("batches", "partitions"))
+    # Others are compacted.
+    rows = stored(batches, partitions, read(spark, str(folder))).where("topic in ('orders', 'appended')").collect()
+    logs = [log for topic in ("orders", "appended") for log in folder.glob(f"{topic}-*/*.log")]
+    told = Counter(
+        (f"{log.parent.name}/{log.name}", int(line["base"]))
+        for log in logs
+        for line in BATCH.finditer(dumped(version, "--files", log))
+        if line["control"] == "false"
+    )
+    assert Counter((row.log_file, row.log_offset) for row in rows) == told
+    assert all(row.stored for row in rows)
+    figure(f"batches of clients in the log of {version}", len(rows))
+    assert len({row.producer_id >= 0 for row in rows}) == 2
