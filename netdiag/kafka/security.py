@@ -285,9 +285,11 @@ def _dates(chain: Sequence[Certificate], now: datetime, warn_days: int, *, pinne
     found: list[Fault] = []
     for certificate in chain:
         who, until = _who(certificate, chain), certificate.not_after
+        # Java looks at no date of the authority that it trusts; where it does not trust it, that is the fault.
+        is_root = certificate is not chain[0] and certificate.subject == certificate.issuer
         if now > until:
             detail = f"{who} expired on {until:%Y-%m-%d}"
-            found.append(Fault(fault=CertificateFault.EXPIRED, detail=detail, refused=not pinned))
+            found.append(Fault(fault=CertificateFault.EXPIRED, detail=detail, refused=not (pinned or is_root)))
         elif now < certificate.not_before:
             detail = f"{who} is valid from {certificate.not_before:%Y-%m-%d %H:%M} on"
             found.append(Fault(fault=CertificateFault.NOT_YET_VALID, detail=detail, refused=not pinned))

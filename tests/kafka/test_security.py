@@ -168,6 +168,13 @@ def test_an_expired_authority_is_named() -> None:
     assert fault.detail == '"CN=Sub" of its chain expired on 2026-05-31'
 
 
+def test_java_looks_at_no_date_of_a_root_that_it_trusts() -> None:
+    root = replace(ROOT, subject="CN=Root", issuer="CN=Root", not_after=NOW - timedelta(days=1))
+    between = replace(root, issuer="CN=Other")
+    assert [fault.refused for fault in (*faults(GOOD, root), *faults(GOOD, between))] == [False, True]
+    assert [fault.refused for fault in faults(root) if fault.fault is CertificateFault.EXPIRED] == [True]
+
+
 @pytest.mark.parametrize(
     ("anchored", "found"),
     [

@@ -59,7 +59,7 @@ from datetime import datetime
 from netdiag.deployment.model.deployment import Broker, DeclaredStore, Deployment, ListenerIdentity
 from netdiag.deployment.secured import meetings
 from netdiag.findings import Finding, Severity
-from netdiag.kafka.security import LIBRDKAFKA_SAYS, CertificateFault, OpenedStore, TrustAnchor, faults_of
+from netdiag.kafka.security import LIBRDKAFKA_SAYS, CertificateFault, Fault, OpenedStore, TrustAnchor, faults_of
 
 ID = "keystore-not-valid-now"
 SEVERITY = Severity.ERROR
@@ -96,20 +96,28 @@ def _findings(
     chain = keystore.opened.chain if keystore.opened else ()
     for fault in faults_of(chain, hosts=(), anchored=TrustAnchor.NOT_ASKED, now=now):
         if fault.fault in _REFUSED or fault.fault is CertificateFault.EXPIRES_SOON:
-            refused = fault.fault in _REFUSED
+            refused = fault.refused
             detail = fault.detail.removeprefix("it ")
             yield Finding(
                 rule=ID,
                 severity=SEVERITY if refused else Severity.WARNING,
                 message=f"the certificate of {broker.name} {detail}"
                 if fault.detail.startswith("it ")
-                else f"of the certificates of {broker.name}, {detail}",
+                else f"certificate {detail.replace(' of its chain', f' in the chain of {broker.name}')}",
                 location=keystore.where,
-                why=f'a Java client ends the TLS handshake with "{_PRINTS}", librdkafka with "{LIBRDKAFKA_SAYS}"'
-                if refused
-                else "clients refuse it from then on",
+                why=_why(fault),
                 hint="issue a new certificate",
                 service=broker.name,
                 listener=identity.listener,
                 broker_prints=_PRINTS if refused and meets_itself else None,
             )
+
+
+def _why(fault: Fault) -> str:
+    if fault.refused:
+        return f'a Java client ends the TLS handshake with "{_PRINTS}", librdkafka with "{LIBRDKAFKA_SAYS}"'
+    if fault.fault in _REFUSED:
+        return (
+            f'librdkafka ends the TLS handshake with "{LIBRDKAFKA_SAYS}"; Java checks no dates of a root that it trusts'
+        )
+    return "clients refuse it from then on"
