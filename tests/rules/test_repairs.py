@@ -35,7 +35,9 @@ def with_returns(text: str) -> Files:
 
 
 def as_lists(text: str) -> Files:
-    """`- KEY=value` in the place of `KEY: value`."""
+    """`- KEY=value` in the place of `KEY: value`; not where mappings are merged, which lists cannot be."""
+    if "<<: *" in text:
+        return as_written(text)
     return {FILE: _per_line(text, _VARIABLE, _item).encode()}
 
 
