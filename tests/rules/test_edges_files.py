@@ -413,3 +413,11 @@ def test_the_words_of_a_broker_are_predicted_where_its_release_prints_them(tag: 
     files = {"compose.yaml": f"name: t\nservices:\n{services}", "d/meta.properties": "version=0\nbroker.id=2\n"}
     found = [one for one in check_deployment(deployment_from(files)) if one.rule == "stale-data-directory"]
     assert [one.broker_prints for one in found] == [prints]
+
+
+def test_a_relay_that_no_listener_fits_needs_one_more() -> None:
+    command = "    command: TCP-LISTEN:9092,fork TCP:kafka:9092\n"
+    proxy = f"  proxy:\n    image: alpine/socat\n    ports: ['19092:9092']\n{command}"
+    broker = kafka({"KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://kafka:9092"})
+    hints = [found.hint for found in findings_of(broker + proxy, "relay-to-wrong-listener")]
+    assert hints == ['give kafka a listener that advertises "localhost:19092", and lead it there']

@@ -88,7 +88,7 @@ def _finding(trap: RelayTrap) -> Finding:
 
 def _hint(trap: RelayTrap) -> str:
     if trap.better is None:
-        return f'lead it to a listener of {trap.broker.name} that advertises "{trap.bootstrap}"'
+        return f'give {trap.broker.name} a listener that advertises "{trap.bootstrap}", and lead it there'
     target, advertised = trap.better
     endpoint = advertised.endpoint
     return (
