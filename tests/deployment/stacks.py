@@ -19,8 +19,8 @@ def deployment_of(text: str, *, path: str = "compose.yml", host_addresses: tuple
     beside = files_beside(text)
 
     def folder(name: str) -> Folder | None:
-        """A folder that files are in is anybody's; others are not there."""
-        if name.startswith("/"):
+        """Where files are named, a folder with one is anybody's, and others are not there."""
+        if name.startswith("/") or "x-files" not in text:
             return None
         return Folder(exists=any(file.startswith(f"{name}/") for file in beside), mode=0o777)
 

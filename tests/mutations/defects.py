@@ -187,6 +187,7 @@ def _data(stack: Stack) -> str:
 
 def _folder_of_root(stack: Stack) -> Iterable[Place]:
     _keep_zookeeper(stack)
+    stack.files["README.md"] = ""
     stack.services[B1].keys["volumes"] = f"[./data:{_data(stack)}]"
     return [(B1, "volumes")]
 
@@ -196,7 +197,6 @@ _ZOOKEEPER_DATA = {"confluent": "/var/lib/zookeeper/data", "bitnami": "/bitnami/
 
 def _one_volume(stack: Stack) -> Iterable[Place]:
     _keep_zookeeper(stack)
-    stack.files["data/.keep"] = ""
     for name in ("kafka-1", "kafka-2"):
         stack.services[name].keys["volumes"] = f"[./data:{_data(stack)}]"
     return [("kafka-2", "volumes")]
@@ -209,7 +209,6 @@ def _keep_zookeeper(stack: Stack) -> None:
 
 def _data_kept(stack: Stack) -> Iterable[Place]:
     stack.services[B1].keys["volumes"] = f"[./data:{_data(stack)}]"
-    stack.files["data/.keep"] = ""
     return [(B1, "volumes")]
 
 

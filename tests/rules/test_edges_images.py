@@ -25,6 +25,7 @@ SASL = {
     "KAFKA_ADVERTISED_LISTENERS": "IN://kafka:9092",
     "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "IN:SASL_PLAINTEXT",
     "KAFKA_INTER_BROKER_LISTENER_NAME": "IN",
+    "KAFKA_OPTS": "-Djava.security.auth.login.config=/etc/kafka/jaas.conf",
 }
 
 

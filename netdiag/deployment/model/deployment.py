@@ -278,12 +278,13 @@ FindFolder = Callable[[str], Folder | None]
 class Storage:
     """Something from outside at a path of a container; `source` is the same for all that mount the same thing.
 
-    `folder` is the mounted folder where it belongs to the project and could be looked at.
+    `written` is how the file calls it. `folder` is the mounted folder, if it is the project's and could be looked at.
     """
 
     target: str
     source: str
     where: Location
+    written: str = ""
     folder: Folder | None = None
 
 

@@ -343,6 +343,7 @@ def _storage(volume: Volume, folder: FindFolder) -> Storage | None:
         target=volume.target,
         source=f"{source} {volume.subpath}".rstrip(),
         where=volume.span,
+        written=volume.source.value,
         folder=folder(path) if volume.type == "bind" else None,
     )
 

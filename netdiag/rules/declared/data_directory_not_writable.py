@@ -13,6 +13,8 @@ Bad:
           KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
         volumes:
           - ./data:/var/lib/kafka/data  # <- here
+    x-files:
+      README.md: there is no folder data
 
 Good:
     services:
@@ -77,7 +79,7 @@ def _user(broker: Broker) -> ContainerUser | None:
 
 
 def _finding(broker: Broker, storage: Storage, folder: Folder, user: ContainerUser) -> Finding:
-    path = storage.source.partition(" ")[2]
+    path = storage.written
     quoted = shlex.quote(path)
     owner = f"belongs to user {folder.uid}" if folder.exists else "does not exist, and the engine creates it for root"
     return Finding(
