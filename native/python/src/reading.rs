@@ -1,6 +1,5 @@
 //! Reading captures, in a thread of its own.
 
-use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,8 +28,8 @@ const PATIENCE: Duration = Duration::from_millis(50);
 const TELL_EVERY: Duration = Duration::from_millis(250);
 /// What is ready and not taken yet: while one is written, the next ones are made.
 const AHEAD: usize = 2;
-/// There are so many stages, each with one thread at a time.
-const STAGES: usize = 4;
+/// More threads than this wait for the one that tells connections apart.
+const MOST_WORKERS: usize = 4;
 
 /// Connections and requests that were taken as ones seen elsewhere, and how many of the connections look like copies.
 type Copies = [AtomicU64; 3];
@@ -54,17 +53,17 @@ pub struct Reading {
 /// Begin to read captures.
 ///
 /// `files`: paths, or "-" for standard input; CaptureError where one is no capture. `asked`: see `Asked`. `names`: what
-/// they are called in rows. `threads`: so many work; 0 does everything in one, without handing anything over.
+/// they are called in rows. `workers`: threads that read messages, besides three others; 0 does everything in one.
 /// `tell` is called with (bytes read, packets, time of the first one, of the last one) from time to time, and once at the
 /// end.
 #[pyfunction]
-#[pyo3(signature = (files, asked, *, names = None, threads = None, tell = None))]
+#[pyo3(signature = (files, asked, *, names = None, workers = None, tell = None))]
 pub fn read(
     py: Python<'_>,
     files: Vec<PathBuf>,
     asked: Asked,
     names: Option<Vec<String>>,
-    threads: Option<usize>,
+    workers: Option<usize>,
     tell: Option<Py<PyAny>>,
 ) -> PyResult<Reading> {
     let (options, shapes) = asked.options()?;
@@ -72,10 +71,10 @@ pub fn read(
     if files.is_empty() || names.len() != files.len() {
         return Err(PyValueError::new_err("one name for each of at least one file"));
     }
-    // One more than cores: while one waits for the disk, or for its turn, another one works.
-    let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZero::get).min(STAGES) + 1);
+    let workers =
+        workers.unwrap_or_else(|| thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_WORKERS)));
     let engine = py
-        .detach(|| Engine::start(&files, &names, &options, &shapes, threads))
+        .detach(|| Engine::start(&files, &names, &options, &shapes, workers))
         .map_err(|broken| raised(py, broken))?;
     let (sender, receiver) = sync_channel(AHEAD);
     let is_given_up = Arc::new(AtomicBool::new(false));

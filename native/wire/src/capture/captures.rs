@@ -486,6 +486,7 @@ mod tests {
 
     use proptest::prelude::*;
 
+    use super::super::ahead::Ahead;
     use super::super::testing::{BIG, LITTLE, SECOND, START, enhanced, interface, pcap, section};
     use super::*;
 
@@ -728,15 +729,24 @@ mod tests {
             .into_iter()
             .chain(packets)
             .collect();
-        let (sender, receiver) = mpsc::channel();
-        sender.send(data[..data.len() - 20].to_vec()).unwrap();
-        let pipe = Arc::new(Pipe(Mutex::new(Some(receiver))));
-        let mut captures = Captures::open(&["-".into()], pipe, Window::default(), &Shared::default()).unwrap();
-        assert_eq!(numbers(captures.next_chunk()), [1, 2]);
-        sender.send(data[data.len() - 20..].to_vec()).unwrap();
-        assert_eq!(numbers(captures.next_chunk()), [3]);
-        drop(sender);
-        assert_eq!(numbers(captures.next_chunk()), []);
+        for is_ahead in [false, true] {
+            let (sender, receiver) = mpsc::channel();
+            sender.send(data[..data.len() - 20].to_vec()).unwrap();
+            let pipe = Arc::new(Pipe(Mutex::new(Some(receiver))));
+            let captures = Captures::open(&["-".into()], pipe, Window::default(), &Shared::default()).unwrap();
+            let mut next: Box<dyn FnMut() -> Vec<u64>> = if is_ahead {
+                let mut ahead = Ahead::start(captures, 2).unwrap();
+                Box::new(move || numbers(ahead.next_chunk()))
+            } else {
+                let mut captures = captures;
+                Box::new(move || numbers(captures.next_chunk()))
+            };
+            assert_eq!(next(), [1, 2]);
+            sender.send(data[data.len() - 20..].to_vec()).unwrap();
+            assert_eq!(next(), [3]);
+            drop(sender);
+            assert_eq!(next(), []);
+        }
     }
 
     fn numbers(chunk: Result<Option<Chunk>, Refused>) -> Vec<u64> {
@@ -804,12 +814,17 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn the_order_is_as_it_is_defined(files in times()) {
+        fn the_order_is_as_it_is_defined_also_when_read_ahead(files in times()) {
             let made: Vec<Vec<u8>> = files.iter().map(|times| file(times)).collect();
             let expected = defined(&files);
-            let mut captures = captures(&made, Window::default()).unwrap();
-            prop_assert_eq!(order(&mut captures), expected);
-            let counts: u64 = captures.files().map(|file| file.account().packets).sum();
+            prop_assert_eq!(order(&mut captures(&made, Window::default()).unwrap()), expected.clone());
+            let mut ahead = Ahead::start(captures(&made, Window::default()).unwrap(), 1).unwrap();
+            let mut found = Vec::new();
+            while let Some(chunk) = ahead.next_chunk().unwrap() {
+                found.extend(chunk.packets().iter().map(|packet| ((packet.time - START) / SECOND, packet.file)));
+            }
+            prop_assert_eq!(found, expected);
+            let counts: u64 = ahead.finish().files().map(|file| file.account().packets).sum();
             prop_assert_eq!(counts as usize, files.iter().map(Vec::len).sum::<usize>());
         }
     }

@@ -1,6 +1,7 @@
 //! Capture files: bytes in pieces of any size in, packets in the order of time out.
 
 mod account;
+mod ahead;
 mod captures;
 mod decompression;
 mod follow;
@@ -16,6 +17,7 @@ mod refusal;
 mod testing;
 
 pub use account::{Account, LARGEST_PACKET, Window};
+pub use ahead::Ahead;
 pub use captures::{CaptureFile, Captures, FromDisk, Open, Opened, STDIN, begins_as_capture, is_capture};
 pub use decompression::{Broken, Compression};
 pub use follow::{BEGIN, Following, FollowingState, Found, GrowingFile, Identity};

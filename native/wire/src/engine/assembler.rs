@@ -35,7 +35,7 @@ impl std::iter::Sum for Copies {
     }
 }
 
-/// Makes rows of what connections tell.
+/// Makes rows of what the connections of one worker tell.
 #[derive(Debug)]
 pub(super) struct Assembler {
     assembly: Assembly,
@@ -44,13 +44,15 @@ pub(super) struct Assembler {
     /// The names of files, by the index that packets have.
     pub files: BTreeMap<u32, String>,
     connections: Vec<Option<Begun>>,
+    workers: usize,
     copies: Copies,
 }
 
 /// What comes of a round besides rows.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    pub losses: Vec<Sum>,
+    /// With the place of the work in the round.
+    pub losses: Vec<(u32, Sum)>,
     /// Since the beginning.
     pub copies: Copies,
     /// Bytes of the room for records that the rows have.
@@ -58,12 +60,13 @@ pub(super) struct Told {
 }
 
 impl Assembler {
-    /// `topics`: what is known of them before the first round.
+    /// Of one of so many workers. `topics`: what is known of them before the first round.
     pub fn new(
         options: &Options,
         interfaces: Interfaces,
         files: BTreeMap<u32, String>,
         (topics, room): (Topics, Room),
+        workers: usize,
     ) -> Assembler {
         Assembler {
             assembly: Assembly::new(options, topics, room),
@@ -71,6 +74,7 @@ impl Assembler {
             tables: options.tables,
             files,
             connections: Vec::new(),
+            workers: workers.max(1),
             copies: Copies::default(),
         }
     }
@@ -86,10 +90,11 @@ impl Assembler {
             while let Some((_, names)) = names.next_if(|(told, _)| *told <= order) {
                 self.assembly.learn(names);
             }
+            rows.go_to(order);
             match came {
                 Came::Begun(begun) => self.begin(slot, *begun),
                 Came::Events(count, client_side, client_id) => {
-                    let mut lose = |loss| told.losses.push(loss);
+                    let mut lose = |loss| told.losses.push((order, loss));
                     for event in left.by_ref().take(count as usize) {
                         let told = (&*event, client_side, client_id.as_deref());
                         self.event(slot, told, &mut offsets, rows, &mut lose);
@@ -116,7 +121,7 @@ impl Assembler {
     }
 
     fn place(&mut self, slot: u32) -> &mut Option<Begun> {
-        place(&mut self.connections, slot)
+        place(&mut self.connections, slot, self.workers)
     }
 
     #[inline]
@@ -128,7 +133,7 @@ impl Assembler {
         rows: &mut impl RowSink,
         lose: &mut impl FnMut(Sum),
     ) {
-        let Some(Some(begun)) = self.connections.get(slot as usize) else {
+        let Some(Some(begun)) = self.connections.get(slot as usize / self.workers) else {
             return;
         };
         let side = client_side.unwrap_or(0);

@@ -10,11 +10,11 @@ use crate::exchange::{Assembly, Known, Learned, Lessons, Room, Sum};
 use crate::options::{Options, Table, Wanted};
 use crate::packet::Undecoded;
 
-/// Keeps it.
+/// Keeps it for all workers.
 #[derive(Debug)]
 pub(super) struct Ledger {
     pub learned: Learned,
-    /// For records; so many bytes of it have the rows that are not drained.
+    /// For records, of all workers; so many bytes of it have the rows that are not drained.
     pub room: Room,
     held: u64,
     tables: Wanted,
@@ -32,23 +32,26 @@ impl Ledger {
         }
     }
 
-    /// Takes what was found in a round; what its rows need to know.
-    pub fn learn(&mut self, lessons: Lessons) -> Known {
+    /// Takes what the workers found in a round; what each of them has to know.
+    pub fn learn(&mut self, lessons: Vec<Lessons>) -> Vec<Known> {
         self.learned.learn(lessons)
     }
 
     /// Takes what came of a round besides the rows of connections.
-    pub fn take(&mut self, aside: Aside, told: Option<Told>, rows: &mut impl RowSink) {
+    pub fn take(&mut self, aside: Aside, told: impl IntoIterator<Item = Told>, rows: &mut impl RowSink) {
         for loss in aside.losses {
             self.learned.losses.add(loss);
         }
         for name in &aside.names {
             rows.name(&name.row());
         }
-        if let Some(told) = told {
-            told.losses.into_iter().for_each(|loss| self.learned.losses.add(loss));
+        let mut losses = Vec::new();
+        for told in told {
+            losses.extend(told.losses);
             self.held += told.held;
         }
+        losses.sort_by_key(|(order, _)| *order);
+        losses.into_iter().for_each(|(_, loss)| self.learned.losses.add(loss));
     }
 
     /// The rows so far were taken.

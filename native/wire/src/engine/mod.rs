@@ -1,9 +1,9 @@
 //! The engine: packets in, rows out.
 //!
-//! Packets go in rounds, a piece of a file each, through stages: the router knows the connections, the worker reads their
-//! messages, the assembler makes rows. What rows need of other connections goes to the ledger and comes back in between.
-//! A thread takes a round through all stages, so that its bytes, and what is made of them, stay in the cache of one core;
-//! several threads are in different stages at a time.
+//! Packets go in rounds, a piece of a file each, from the router, which knows the connections, to workers. Each reads the
+//! messages of some connections and makes their rows, so that what messages tell stays in the caches of one core. What rows
+//! need of other connections goes to the ledger and comes back in between; in the end rows are put in the order of the
+//! capture.
 //!
 //! | module | does |
 //! |---|---|
@@ -14,8 +14,7 @@
 //! | `raw` | packets → rows of packets and segments, where nothing else is wanted |
 //! | [`single`] | all of these one after the other; the state can be saved |
 //! | [`following`] | files that grow to rows, batch by batch |
-//! | `turns` | the order of threads in stages |
-//! | [`reading`] | files to rows, in threads |
+//! | [`reading`] | files to rows: the router in a thread, each worker with its assembler in another |
 
 mod assembler;
 pub mod following;
@@ -24,7 +23,6 @@ mod raw;
 pub mod reading;
 mod router;
 pub mod single;
-mod turns;
 mod work;
 mod worker;
 

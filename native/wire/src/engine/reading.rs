@@ -1,32 +1,30 @@
-//! From files to rows, in threads that take turns.
-//!
-//! Each thread reads a piece of a file and takes it through all stages: its packets to work for connections, that to
-//! exchanges, these to rows. A stage takes the pieces in their order, so while one thread makes rows, another one finds
-//! messages in the next piece, and whoever waits for the disk keeps nobody from working.
+//! From files to rows, in threads of their own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{Receiver, RecvError, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
-use std::{io, mem, panic};
+use std::{io, panic};
 
-use super::assembler::{Assembler, Copies};
+use super::assembler::{Assembler, Copies, Told};
 use super::ledger::Ledger;
 use super::raw::Raw;
 use super::router::{Router, Routes};
-use super::turns::Stage;
-use super::work::{Aside, Made, Round};
+use super::work::{Aside, Made, Work};
 use super::worker::Worker;
-use crate::capture::{CaptureFile, Captures, Chunk, FromDisk, Refused, Shared, Window};
-use crate::exchange::{Learned, Topics};
+use crate::capture::{Ahead, CaptureFile, Captures, Chunk, FromDisk, Refused, Shared, Window};
+use crate::exchange::{Known, Learned, Lessons, Topics};
 use crate::folds::{Folded, Folds, Through};
-use crate::options::Options;
-use crate::rows::{Batch, Rows, Shape};
+use crate::options::{Options, Table};
+use crate::rows::{Batch, Packed, Packer, Rows, Shape};
 
-/// So many chunks at most are taken in a turn, where files overlap and make small ones.
-const MOST_CHUNKS: usize = 512;
+/// So many pieces may wait between two threads.
+const AHEAD: usize = 2;
+/// A worker is so many rounds ahead of its rows at most. It needs what all workers found in a round to make the rows of it,
+/// and some have more to do in a round than others.
+const BEHIND: usize = 3;
 
 /// Why reading ended before its end.
 #[derive(Debug)]
@@ -91,91 +89,78 @@ pub enum Turn {
     End,
 }
 
-/// What is ready.
-struct Ready {
-    batches: Vec<Batch>,
-    folded: Vec<Folded>,
-    copies: Copies,
-    is_last: bool,
+/// A round for a worker: what is to be done for the packets of a piece.
+type Task = (Option<Chunk>, Vec<Work>);
+
+/// The rows of a round of a worker.
+type Rowed = (Packed, Told);
+
+/// What the router tells of a round.
+enum Routed {
+    Round(Aside),
+    /// The last round, and the files that were read.
+    End(Aside, Box<Captures>),
+    Failed(Broken),
 }
 
-/// Files that are read piece by piece.
-struct Source {
-    captures: Captures,
-    /// That of the piece that is read next.
-    turn: u64,
-    is_over: bool,
-}
-
-/// What one thread carries through the stages, and room that it uses again.
-#[derive(Default)]
-struct Load {
-    chunks: Vec<Chunk>,
-    rounds: Vec<Round>,
-    made: Vec<Made>,
-    used: Vec<Made>,
-    is_last: bool,
-    failure: Option<Refused>,
-}
-
-/// Makes rows.
-struct Maker {
-    assembler: Assembler,
-    ledger: Ledger,
-    /// Rows are folded where they are made.
-    folds: Option<Folds>,
-    folded: Vec<Folded>,
-    rows: Rows,
+/// The ends of the channels of a worker. In a round it gives lessons, takes what all workers learned, and gives rows; it
+/// works at the next round before it makes the rows of one, so that nobody waits.
+struct Connected {
+    lessons: Receiver<Lessons>,
+    known: SyncSender<Known>,
+    rowed: Receiver<Rowed>,
+    /// Where rows are folded; the last ones come at the end of the thread.
+    folded: Receiver<Vec<Folded>>,
     copies: Copies,
 }
 
-/// All that a piece goes through.
-struct Stages {
-    source: Mutex<Source>,
-    router: Stage<Router>,
-    worker: Stage<Worker>,
-    maker: Stage<Maker>,
-    progress: Arc<Progress>,
-}
-
-/// Where rows come from.
-enum Origin {
+/// Where rounds come from.
+enum Source {
+    /// Threads for the router and each worker.
     Threads {
-        ready: Receiver<Result<Ready, Broken>>,
-        stages: Arc<Stages>,
+        routed: Receiver<Routed>,
+        workers: Vec<Connected>,
         threads: Vec<JoinHandle<()>>,
+        /// How many rounds are under way, whose rows are to come.
+        under_way: usize,
     },
-    /// The thread that takes the turns does everything.
+    /// All in the thread that takes the turns.
     Here {
-        stages: Box<Stages>,
-        load: Load,
+        captures: Captures,
+        router: Box<Router>,
+        worker: Box<Worker>,
+        assembler: Box<Assembler>,
     },
     /// What no connection is needed for.
     Raw {
         captures: Captures,
         raw: Box<Raw>,
-        files: BTreeMap<u32, String>,
-        rows: Box<Rows>,
     },
     Over,
 }
 
 /// Captures on their way to rows.
 pub struct Reading {
-    origin: Origin,
+    source: Source,
+    ledger: Ledger,
+    /// The names of files, by the index that packets have.
+    files: BTreeMap<u32, String>,
+    rows: Rows,
+    folded: Vec<Folded>,
     progress: Arc<Progress>,
     copies: Copies,
+    is_over: bool,
 }
 
 impl Reading {
     /// Opens the files, or `-` for standard input; fails where one is no capture. `names`: what they are called in
-    /// rows, one for each. `threads`: so many work, besides the one that takes the turns; 0 does everything in that.
+    /// rows, one for each. `workers`: threads that read messages, besides three others; 0 does everything in one.
     pub fn start(
         files: &[PathBuf],
         names: &[String],
         options: &Options,
         shapes: &[Shape],
-        threads: usize,
+        workers: usize,
     ) -> Result<Reading, Broken> {
         let shared = Shared::default();
         let interfaces = shared.interfaces.clone();
@@ -187,87 +172,78 @@ impl Reading {
             first: i64::MAX.into(),
             last: i64::MIN.into(),
         });
-        let files: BTreeMap<u32, String> = (0..).zip(names.iter().cloned()).collect();
-        let origin = if let Some(raw) = Raw::of(options, &interfaces) {
-            Origin::Raw {
+        let names: BTreeMap<u32, String> = (0..).zip(names.iter().cloned()).collect();
+        // Rows are folded where they are made, in a thread of its own.
+        let workers = if options.folded.is_some() {
+            workers.max(1)
+        } else {
+            workers
+        };
+        let router = Router::new(options, interfaces.clone(), Routes::new(options), workers);
+        let ledger = Ledger::new(options, Learned::default());
+        let assembler = || {
+            let known = (Topics::default(), ledger.room.clone());
+            Assembler::new(options, interfaces.clone(), names.clone(), known, workers)
+        };
+        let source = if let Some(raw) = Raw::of(options, &interfaces) {
+            Source::Raw {
                 captures,
                 raw: Box::new(raw),
-                files,
-                rows: Box::new(Rows::new(shapes)),
+            }
+        } else if workers == 0 {
+            Source::Here {
+                captures,
+                router: Box::new(router),
+                worker: Box::new(Worker::new(options, 1)),
+                assembler: Box::new(assembler()),
             }
         } else {
-            let ledger = Ledger::new(options, Learned::default());
-            let known = (Topics::default(), ledger.room.clone());
-            let stages = Stages {
-                source: Mutex::new(Source {
-                    captures,
-                    turn: 0,
-                    is_over: false,
-                }),
-                router: Stage::new(Router::new(options, interfaces.clone(), Routes::new(options))),
-                worker: Stage::new(Worker::new(options)),
-                maker: Stage::new(Maker {
-                    assembler: Assembler::new(options, interfaces, files, known),
-                    ledger,
-                    folds: options.folded.clone().map(Folds::new),
-                    folded: Vec::new(),
-                    rows: Rows::new(shapes),
-                    copies: Copies::default(),
-                }),
-                progress: Arc::clone(&progress),
-            };
-            match threads {
-                0 => Origin::Here {
-                    stages: Box::new(stages),
-                    load: Load::default(),
-                },
-                _ => in_threads(stages, threads)?,
-            }
+            let folds = || options.folded.clone().map(Folds::new);
+            let workers =
+                (0..workers).map(|_| (Worker::new(options, workers), assembler(), Packer::new(shapes), folds()));
+            threads(
+                captures,
+                router,
+                workers,
+                (&progress, options.tables.has(Table::Records)),
+            )?
         };
         Ok(Reading {
-            origin,
+            source,
+            ledger,
+            files: names,
+            rows: Rows::new(shapes),
+            folded: Vec::new(),
             progress,
             copies: Copies::default(),
+            is_over: false,
         })
     }
 
     /// Works for about as long as a piece takes, or until rows are ready.
     pub fn turn(&mut self) -> Result<Turn, Broken> {
-        let ready = match &mut self.origin {
-            Origin::Over => return Ok(Turn::End),
-            Origin::Raw { .. } => return self.raw_turn(),
-            Origin::Here { stages, load } => {
-                let mut ready = None;
-                let take = &mut |given| {
-                    ready = Some(given);
-                    true
-                };
-                // Nobody closes the stages here.
-                let _ = stages.step(load, take);
-                ready.unwrap_or_else(|| {
-                    Ok(Ready {
-                        batches: Vec::new(),
-                        folded: Vec::new(),
-                        copies: self.copies,
-                        is_last: false,
-                    })
-                })
+        if self.is_over {
+            return Ok(Turn::End);
+        }
+        if let Source::Raw { .. } = &self.source {
+            return self.raw_turn();
+        }
+        let ended = match self.round() {
+            Ok(ended) => ended,
+            Err(broken) => {
+                self.is_over = true;
+                self.source = Source::Over;
+                return Err(broken);
             }
-            Origin::Threads { ready, .. } => ready.recv().unwrap_or_else(|_| Err(self.defect())),
         };
-        let Ready {
-            batches,
-            folded,
-            copies,
-            is_last,
-        } = ready.inspect_err(|_| self.end())?;
-        self.copies = copies;
-        if is_last {
-            self.end();
-        } else if batches.is_empty() && folded.is_empty() {
+        if let Some(captures) = ended {
+            self.is_over = true;
+            self.end(captures.files());
+        } else if !self.rows.is_due() && self.folded.is_empty() {
             return Ok(Turn::More);
         }
-        Ok(Turn::Ready(batches, folded))
+        self.ledger.drained();
+        Ok(Turn::Ready(self.rows.drain(), std::mem::take(&mut self.folded)))
     }
 
     /// How far reading is.
@@ -281,61 +257,142 @@ impl Reading {
     }
 
     fn raw_turn(&mut self) -> Result<Turn, Broken> {
-        let Origin::Raw {
-            captures,
-            raw,
-            files,
-            rows,
-        } = &mut self.origin
-        else {
+        let Source::Raw { captures, raw } = &mut self.source else {
             return Ok(Turn::End);
         };
         match captures.next_chunk() {
             Ok(Some(chunk)) => {
                 self.progress.add(&chunk);
-                raw.take(&chunk, files, &mut **rows);
-                if !rows.is_due() {
+                raw.take(&chunk, &self.files, &mut self.rows);
+                if !self.rows.is_due() {
                     return Ok(Turn::More);
                 }
-                Ok(Turn::Ready(rows.drain(), Vec::new()))
             }
-            Ok(None) => {
-                let batches = rows.drain();
-                self.origin = Origin::Over;
-                Ok(Turn::Ready(batches, Vec::new()))
-            }
+            Ok(None) => self.is_over = true,
             Err(refused) => {
-                self.origin = Origin::Over;
-                Err(refused.into())
+                self.is_over = true;
+                return Err(refused.into());
             }
         }
+        Ok(Turn::Ready(self.rows.drain(), Vec::new()))
+    }
+
+    /// Takes the next round; with the last one gives the files that were read.
+    fn round(&mut self) -> Result<Option<Captures>, Broken> {
+        match &mut self.source {
+            Source::Threads { .. } => match self.threaded_round() {
+                Ok(Some(Routed::End(_, captures))) => Ok(Some(*captures)),
+                Ok(Some(Routed::Failed(broken))) => Err(broken),
+                Ok(_) => Ok(None),
+                Err(_) => Err(self.defect()),
+            },
+            Source::Here {
+                captures,
+                router,
+                worker,
+                assembler,
+            } => {
+                let chunk = captures.next_chunk()?;
+                let (mut round, is_more) = match &chunk {
+                    Some(chunk) => {
+                        self.progress.add(chunk);
+                        (router.route(chunk), true)
+                    }
+                    None => router.finish(),
+                };
+                let bytes = chunk.as_ref().map_or(&[][..], Chunk::bytes);
+                let works = round.works.pop().unwrap_or_default();
+                let mut made = worker.work(works, bytes);
+                let lessons = std::mem::take(&mut made.lessons);
+                let known = self.ledger.learn(vec![lessons]).pop().unwrap_or_default();
+                let told = assembler.take(&mut made, known, &mut self.rows);
+                worker.use_again(made);
+                self.copies = told.copies;
+                self.ledger.take(round.aside, [told], &mut self.rows);
+                if is_more {
+                    return Ok(None);
+                }
+                match std::mem::replace(&mut self.source, Source::Over) {
+                    Source::Here { captures, .. } => Ok(Some(captures)),
+                    _ => Ok(None),
+                }
+            }
+            Source::Raw { .. } | Source::Over => Err(Broken::Defect("reading went on behind its end".into())),
+        }
+    }
+
+    /// Tells the workers what all of them found in a round, and takes the rows of an earlier one; behind the last round, of
+    /// all that are under way.
+    fn threaded_round(&mut self) -> Result<Option<Routed>, RecvError> {
+        let Source::Threads {
+            routed,
+            workers,
+            under_way,
+            ..
+        } = &mut self.source
+        else {
+            return Ok(None);
+        };
+        let mut next = routed.recv()?;
+        let aside = match &mut next {
+            Routed::Round(aside) | Routed::End(aside, _) => std::mem::take(aside),
+            Routed::Failed(_) => return Ok(Some(next)),
+        };
+        let lessons = workers.iter().map(|worker| worker.lessons.recv());
+        let known = self.ledger.learn(lessons.collect::<Result<_, _>>()?);
+        for (worker, known) in workers.iter().zip(known) {
+            worker.known.send(known).map_err(|_| RecvError)?;
+        }
+        self.ledger.take(aside, [], &mut self.rows);
+        *under_way += 1;
+        let most = if matches!(next, Routed::End(..)) { 0 } else { BEHIND };
+        while *under_way > most {
+            *under_way -= 1;
+            let rowed = workers.iter().map(|worker| worker.rowed.recv());
+            let (packed, told): (Vec<_>, Vec<_>) = rowed.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+            self.rows.merge(&packed);
+            for (worker, told) in workers.iter_mut().zip(&told) {
+                worker.copies = told.copies;
+            }
+            self.ledger.take(Aside::default(), told, &mut self.rows);
+        }
+        self.copies = workers.iter().map(|worker| worker.copies).sum();
+        for worker in workers {
+            if most == 0 {
+                self.folded.extend(worker.folded.iter().flatten());
+            } else {
+                self.folded.extend(worker.folded.try_iter().flatten());
+            }
+        }
+        Ok(Some(next))
     }
 
     /// A thread broke off: what it said last.
     fn defect(&mut self) -> Broken {
-        let Origin::Threads { stages, threads, .. } = mem::replace(&mut self.origin, Origin::Over) else {
+        let Source::Threads {
+            routed,
+            workers,
+            threads,
+            ..
+        } = std::mem::replace(&mut self.source, Source::Over)
+        else {
             return Broken::Defect("a thread ended".into());
         };
-        stages.close();
+        // Those that wait end as well.
+        drop((routed, workers));
         let cause = threads.into_iter().find_map(|thread| thread.join().err());
         Broken::Defect(cause.map_or_else(|| "a thread ended".into(), |cause| said(&*cause)))
     }
 
-    fn end(&mut self) {
-        if let Origin::Threads { ready, stages, threads } = mem::replace(&mut self.origin, Origin::Over) {
-            // Whoever wants to give something sees that nobody takes it.
-            drop(ready);
-            stages.close();
-            // A thread that waits for a pipe ends when something comes, or with the process.
-            if let Ok(mut source) = stages.source.try_lock() {
-                source.is_over = true;
-                drop(source);
-                for thread in threads {
-                    // What a thread had to say was said, or nobody asks any more.
-                    let _ = panic::catch_unwind(panic::AssertUnwindSafe(|| thread.join()));
-                }
+    fn end<'a>(&mut self, files: impl Iterator<Item = &'a CaptureFile>) {
+        for (index, file) in (0..).zip(files) {
+            let account = file.account();
+            for lost in &account.losses {
+                self.ledger.lose(index, lost, None);
             }
+            self.ledger.dropped(index, account.dropped);
         }
+        self.ledger.finish(&self.files, &mut self.rows);
     }
 }
 
@@ -346,179 +403,168 @@ pub fn said(cause: &(dyn std::any::Any + Send)) -> String {
     format!("the engine broke off: {}", text.unwrap_or("no words"))
 }
 
-fn in_threads(stages: Stages, count: usize) -> Result<Origin, Broken> {
-    let stages = Arc::new(stages);
-    // Whoever gives rows waits until they are taken: so they are held once.
-    let (give, ready) = sync_channel(0);
-    let mut threads = Vec::new();
-    for _ in 0..count {
-        let (stages, give) = (Arc::clone(&stages), give.clone());
-        let work = move || work(&stages, &give);
-        threads.push(Builder::new().name("netdiag-messages".into()).spawn(work)?);
-    }
-    Ok(Origin::Threads { ready, stages, threads })
-}
-
-/// Takes pieces through the stages until there are no more, or nobody wants them.
-fn work(stages: &Stages, give: &SyncSender<Result<Ready, Broken>>) {
-    let worked = panic::catch_unwind(panic::AssertUnwindSafe(|| {
-        let mut load = Load::default();
-        while stages.step(&mut load, &mut |ready| give.send(ready).is_ok()).is_some() {}
-    }));
-    if let Err(cause) = worked {
-        stages.close();
-        panic::resume_unwind(cause);
-    }
-}
-
-impl Stages {
-    /// Takes the next piece through all stages, and what is ready then to `give`, which says whether anybody wants it; None
-    /// where there is no more to be done.
-    fn step(&self, load: &mut Load, give: &mut impl FnMut(Result<Ready, Broken>) -> bool) -> Option<()> {
-        let turn = self.source.lock().ok()?.read(load)?;
-        let mut router = self.router.enter(turn)?;
-        for chunk in &load.chunks {
-            self.progress.add(chunk);
-            load.rounds.push(router.route(chunk));
-        }
-        let router = if load.is_last { Some(router) } else { leave(router) };
-        let mut worker = self.worker.enter(turn)?;
-        for (chunk, round) in load.chunks.iter().zip(&mut load.rounds) {
-            let room = load.used.pop().unwrap_or_default();
-            load.made.push(worker.work(&mut round.works, chunk.bytes(), room));
-        }
-        let worker = if load.is_last { Some(worker) } else { leave(worker) };
-        // Others may read into their room while these become rows.
-        load.chunks.clear();
-        let mut maker = self.maker.enter(turn)?;
-        for (round, mut made) in load.rounds.drain(..).zip(load.made.drain(..)) {
-            maker.take(round.aside, &mut made);
-            load.used.extend(made.emptied());
-        }
-        let failure = load.failure.take();
-        let is_wanted = if let Some(refused) = failure {
-            give(Err(refused.into()))
-        } else if let (Some(mut router), Some(mut worker)) = (router, worker) {
-            let mut is_more = true;
-            while is_more {
-                let mut round;
-                (round, is_more) = router.finish();
-                let mut made = worker.work(&mut round.works, &[], Made::default());
-                maker.take(round.aside, &mut made);
-            }
-            let source = self.source.lock().ok()?;
-            give(Ok(maker.finish(source.captures.files())))
-        } else if maker.is_due() {
-            give(Ok(maker.drain()))
-        } else {
-            true
+fn threads(
+    captures: Captures,
+    router: Router,
+    workers: impl Iterator<Item = (Worker, Assembler, Packer, Option<Folds>)>,
+    (progress, waits): (&Arc<Progress>, bool),
+) -> Result<Source, Broken> {
+    let rows_ahead = if waits { 0 } else { BEHIND + AHEAD };
+    let (routed_sender, routed) = sync_channel(AHEAD);
+    let (mut tasks, mut connected, mut threads) = (Vec::new(), Vec::new(), Vec::new());
+    for (worker, assembler, packer, folds) in workers {
+        let (task_sender, tasks_of_it) = sync_channel(AHEAD);
+        let (lessons_sender, lessons) = sync_channel(AHEAD);
+        let (known, known_receiver) = sync_channel(BEHIND + AHEAD);
+        let (rowed_sender, rowed) = sync_channel(rows_ahead);
+        let (folded_sender, folded) = channel();
+        let work = move || {
+            // Whoever is gone wants nothing more.
+            let _ = work(
+                (worker, assembler, packer, waits),
+                (folds, &folded_sender),
+                &tasks_of_it,
+                &lessons_sender,
+                &known_receiver,
+                &rowed_sender,
+            );
         };
-        maker.leave();
-        if !is_wanted {
-            self.close();
-        }
-        (is_wanted && !load.is_last).then_some(())
-    }
-
-    /// Nobody is to go on.
-    fn close(&self) {
-        self.router.close();
-        self.worker.close();
-        self.maker.close();
-    }
-}
-
-/// The next one may enter a stage.
-fn leave<'a, T>(turn: super::turns::Turn<'a, T>) -> Option<super::turns::Turn<'a, T>> {
-    turn.leave();
-    None
-}
-
-impl Source {
-    /// Reads the next piece, and what else is there; gives its turn, None behind the end.
-    fn read(&mut self, load: &mut Load) -> Option<u64> {
-        if self.is_over {
-            return None;
-        }
-        while !self.is_over {
-            match self.captures.next_chunk() {
-                Ok(Some(chunk)) => load.chunks.push(chunk),
-                Ok(None) => (self.is_over, load.is_last) = (true, true),
-                Err(refused) => (self.is_over, load.is_last, load.failure) = (true, true, Some(refused)),
-            }
-            // Nothing that is there waits for what must be read first.
-            if !self.captures.is_ready() || load.chunks.len() >= MOST_CHUNKS {
-                break;
-            }
-        }
-        self.turn += 1;
-        Some(self.turn - 1)
-    }
-}
-
-impl Maker {
-    /// Makes the rows of a round.
-    fn take(&mut self, aside: Aside, made: &mut Made) {
-        let Maker {
-            assembler,
-            ledger,
-            folds,
+        threads.push(Builder::new().name("messages".into()).spawn(work)?);
+        tasks.push(task_sender);
+        connected.push(Connected {
+            lessons,
+            known,
+            rowed,
             folded,
-            rows,
-            copies,
-        } = self;
-        let lessons = mem::take(&mut made.lessons);
-        let known = ledger.learn(lessons);
-        let told = match folds {
+            copies: Copies::default(),
+        });
+    }
+    let ahead = Ahead::start(captures, AHEAD)?;
+    let progress = Arc::clone(progress);
+    let route = move || route(ahead, router, &progress, &tasks, &routed_sender);
+    threads.push(Builder::new().name("packets".into()).spawn(route)?);
+    Ok(Source::Threads {
+        routed,
+        workers: connected,
+        threads,
+        under_way: 0,
+    })
+}
+
+/// Works at rounds until there are no more; None when nobody wants them. One that `waits` makes the rows of a round when
+/// those of the round before were taken, as rows of records may be large.
+fn work(
+    (mut worker, mut assembler, mut packer, waits): (Worker, Assembler, Packer, bool),
+    (mut folds, folded): (Option<Folds>, &Sender<Vec<Folded>>),
+    tasks: &Receiver<Task>,
+    lessons: &SyncSender<Lessons>,
+    known: &Receiver<Known>,
+    rowed: &SyncSender<Rowed>,
+) -> Option<()> {
+    let mut make_rows = |made: &mut Made, known| {
+        let told = match &mut folds {
             Some(folds) => {
-                let told = assembler.take(made, known, &mut Through { folds, rows });
-                folded.extend(folds.take());
+                let told = assembler.take(
+                    made,
+                    known,
+                    &mut Through {
+                        folds,
+                        rows: &mut packer,
+                    },
+                );
+                let full = folds.take();
+                if !full.is_empty() {
+                    folded.send(full).ok()?;
+                }
                 told
             }
-            None => assembler.take(made, known, rows),
+            None => assembler.take(made, known, &mut packer),
         };
-        *copies = told.copies;
-        ledger.take(aside, Some(told), rows);
-    }
-
-    /// Whether there is something to give.
-    fn is_due(&self) -> bool {
-        self.rows.is_due() || !self.folded.is_empty()
-    }
-
-    /// What there is so far.
-    fn drain(&mut self) -> Ready {
-        self.ledger.drained();
-        Ready {
-            batches: self.rows.drain(),
-            folded: mem::take(&mut self.folded),
-            copies: self.copies,
-            is_last: false,
+        rowed.send((packer.take(), told)).ok()
+    };
+    let mut waiting: VecDeque<Made> = VecDeque::new();
+    for (chunk, works) in tasks {
+        let bytes = chunk.as_ref().map_or(&[][..], Chunk::bytes);
+        let mut made = worker.work(works, bytes);
+        drop(chunk);
+        lessons.send(std::mem::take(&mut made.lessons)).ok()?;
+        waiting.push_back(made);
+        loop {
+            let known = if waiting.len() > BEHIND {
+                known.recv().ok()?
+            } else if !waits && let Ok(known) = known.try_recv() {
+                known
+            } else {
+                break;
+            };
+            let mut made = waiting.pop_front()?;
+            make_rows(&mut made, known)?;
+            worker.use_again(made);
         }
     }
+    for mut made in waiting {
+        make_rows(&mut made, known.recv().ok()?)?;
+    }
+    folds.map_or(Some(()), |mut folds| folded.send(folds.finish()).ok())
+}
 
-    /// What there is when nothing more comes.
-    fn finish<'a>(&mut self, files: impl Iterator<Item = &'a CaptureFile>) -> Ready {
-        for (index, file) in (0..).zip(files) {
-            let account = file.account();
-            for lost in &account.losses {
-                self.ledger.lose(index, lost, None);
+/// Hands out rounds until there are no more packets, or nobody wants them.
+fn route(
+    mut ahead: Ahead,
+    mut router: Router,
+    progress: &Progress,
+    tasks: &[SyncSender<Task>],
+    routed: &SyncSender<Routed>,
+) {
+    let hand_out = |chunk: Option<Chunk>, works: Vec<Vec<Work>>| {
+        let mut tasks = tasks.iter().zip(works);
+        tasks.all(|(task, works)| task.send((chunk.clone(), works)).is_ok())
+    };
+    loop {
+        match ahead.next_chunk() {
+            Ok(Some(chunk)) => {
+                progress.add(&chunk);
+                let round = router.route(&chunk);
+                if !hand_out(Some(chunk), round.works) || routed.send(Routed::Round(round.aside)).is_err() {
+                    return;
+                }
             }
-            self.ledger.dropped(index, account.dropped);
-        }
-        self.ledger.finish(&self.assembler.files, &mut self.rows);
-        if let Some(mut folds) = self.folds.take() {
-            self.folded.extend(folds.finish());
-        }
-        Ready {
-            is_last: true,
-            ..self.drain()
+            Ok(None) => loop {
+                let (round, is_more) = router.finish();
+                if !hand_out(None, round.works) {
+                    return;
+                }
+                // Whoever is gone need not know.
+                if !is_more {
+                    let _ = routed.send(Routed::End(round.aside, Box::new(ahead.finish())));
+                    return;
+                }
+                if routed.send(Routed::Round(round.aside)).is_err() {
+                    return;
+                }
+            },
+            Err(refused) => {
+                let _ = routed.send(Routed::Failed(refused.into()));
+                return;
+            }
         }
     }
 }
 
 impl Drop for Reading {
     fn drop(&mut self) {
-        self.end();
+        if let Source::Threads {
+            routed,
+            workers,
+            threads,
+            ..
+        } = std::mem::replace(&mut self.source, Source::Over)
+        {
+            drop((routed, workers));
+            for thread in threads {
+                // What a thread had to say was said, or nobody asks any more.
+                let _ = panic::catch_unwind(panic::AssertUnwindSafe(|| thread.join()));
+            }
+        }
     }
 }

@@ -42,22 +42,24 @@ pub(super) struct Router {
     options: Options,
     interfaces: Interfaces,
     pub routes: Routes,
+    workers: usize,
     losses: Losses,
 }
 
 impl Router {
-    pub fn new(options: &Options, interfaces: Interfaces, routes: Routes) -> Router {
+    pub fn new(options: &Options, interfaces: Interfaces, routes: Routes, workers: usize) -> Router {
         Router {
             options: options.clone(),
             interfaces,
             routes,
+            workers: workers.max(1),
             losses: Losses::default(),
         }
     }
 
     /// The work for the packets of a piece.
     pub fn route(&mut self, chunk: &Chunk) -> Round {
-        let mut works = Vec::with_capacity(chunk.packets().len());
+        let mut works = self.works(chunk.packets().len());
         let mut sink = Sink {
             options: &self.options,
             works: &mut works,
@@ -119,7 +121,7 @@ impl Router {
 
     /// Work when nothing more comes, and whether there is more of it.
     pub fn finish(&mut self) -> (Round, bool) {
-        let mut works = Vec::new();
+        let mut works = self.works(0);
         let mut sink = Sink {
             options: &self.options,
             works: &mut works,
@@ -131,7 +133,13 @@ impl Router {
         (self.round(works), is_more)
     }
 
-    fn round(&mut self, works: Vec<Work>) -> Round {
+    /// Room for the work of so many packets.
+    fn works(&self, packets: usize) -> Vec<Vec<Work>> {
+        let each = packets / self.workers + packets / 8;
+        (0..self.workers).map(|_| Vec::with_capacity(each)).collect()
+    }
+
+    fn round(&mut self, works: Vec<Vec<Work>>) -> Round {
         Round {
             works,
             aside: Aside {
@@ -190,10 +198,10 @@ pub(super) fn begun(entry: &Entry) -> Begun {
     }
 }
 
-/// Writes down what is to be done for connections.
+/// Writes down what is to be done for connections, all of one always for the same worker.
 struct Sink<'a> {
     options: &'a Options,
-    works: &'a mut Vec<Work>,
+    works: &'a mut [Vec<Work>],
     bytes: &'a [u8],
     order: u32,
 }
@@ -206,8 +214,9 @@ impl Sink<'_> {
         }
         let order = self.order;
         self.order += 1;
+        let worker = slot as usize % self.works.len();
         let what = what(self.bytes);
-        self.works.push(Work { order, slot, what });
+        self.works[worker].push(Work { order, slot, what });
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::assembler::{Assembler, Copies};
 use super::ledger::Ledger;
 use super::router::{Router, Routes, begun, is_listened_to};
-use super::work::{Made, Round};
+use super::work::{Aside, Round};
 use super::worker::{Talk, Worker};
 use crate::capture::{Chunk, Interfaces};
 use crate::exchange::Learned;
@@ -28,8 +28,6 @@ pub struct Engine {
     assembler: Assembler,
     ledger: Ledger,
     copies: Copies,
-    /// Room that is used again.
-    made: Made,
 }
 
 /// What is saved of an engine.
@@ -67,12 +65,11 @@ impl Engine {
         let known = (ledger.learned.topics.clone(), ledger.room.clone());
         Engine {
             next_file,
-            router: Router::new(options, interfaces.clone(), routes),
-            worker: Worker::new(options),
-            assembler: Assembler::new(options, interfaces.clone(), files, known),
+            router: Router::new(options, interfaces.clone(), routes, 1),
+            worker: Worker::new(options, 1),
+            assembler: Assembler::new(options, interfaces.clone(), files, known, 1),
             ledger,
             copies: Copies::default(),
-            made: Made::default(),
             interfaces,
         }
     }
@@ -197,12 +194,16 @@ impl Engine {
     }
 
     fn take(&mut self, round: Round, bytes: &[u8], rows: &mut impl RowSink) {
-        let Round { mut works, aside } = round;
-        let mut made = self.worker.work(&mut works, bytes, std::mem::take(&mut self.made));
-        let known = self.ledger.learn(std::mem::take(&mut made.lessons));
-        let told = self.assembler.take(&mut made, known, rows);
-        self.made = made.emptied().unwrap_or_default();
-        self.copies = told.copies;
-        self.ledger.take(aside, Some(told), rows);
+        let Round { works, aside } = round;
+        for works in works {
+            let mut made = self.worker.work(works, bytes);
+            let lessons = std::mem::take(&mut made.lessons);
+            let known = self.ledger.learn(vec![lessons]).pop().unwrap_or_default();
+            let told = self.assembler.take(&mut made, known, rows);
+            self.worker.use_again(made);
+            self.copies = told.copies;
+            self.ledger.take(Aside::default(), [told], rows);
+        }
+        self.ledger.take(aside, [], rows);
     }
 }

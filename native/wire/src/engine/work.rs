@@ -1,4 +1,4 @@
-//! What the stages of an engine hand to each other.
+//! What the threads of an engine hand to each other.
 
 use compact_str::CompactString;
 
@@ -8,9 +8,6 @@ use crate::flow::Entry;
 use crate::message::Spoken;
 use crate::packet::Segment;
 use crate::tcp::{Figures, Loss};
-
-/// Room for so many events is used again at most.
-const MOST_KEPT: usize = 16_384;
 
 /// A segment without its payload, which lies in a piece at `begin`.
 #[derive(Clone, Copy, Debug)]
@@ -117,7 +114,8 @@ pub(super) struct Work {
 /// What the packets of one piece ask for.
 #[derive(Debug, Default)]
 pub(super) struct Round {
-    pub works: Vec<Work>,
+    /// For each worker.
+    pub works: Vec<Vec<Work>>,
     pub aside: Aside,
 }
 
@@ -163,13 +161,4 @@ pub(super) struct Made {
     pub came: Vec<(u32, u32, Came)>,
     pub events: Vec<Event>,
     pub lessons: Lessons,
-}
-
-impl Made {
-    /// Its room, to be used again where it is not too large; what was in it was taken.
-    pub fn emptied(mut self) -> Option<Made> {
-        self.came.clear();
-        self.events.clear();
-        (self.events.capacity() <= MOST_KEPT).then_some(self)
-    }
 }

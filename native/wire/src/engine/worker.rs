@@ -15,6 +15,8 @@ use crate::tcp::{Dialogue, KEEP};
 
 /// So many connections stay in the caches of a core.
 pub(super) const CACHED: usize = 1024;
+/// Room for so many events is used again at most.
+const MOST_KEPT: usize = 16_384;
 /// So many are looked at ahead.
 pub(super) const TOUCHED: usize = 16;
 
@@ -37,12 +39,13 @@ impl Talk {
     }
 }
 
-/// Reads the messages of connections.
+/// Reads the messages of some connections.
 #[derive(Debug)]
 pub(super) struct Worker {
     bodies: Bodies,
-    /// By the number of their places.
+    /// By the number of their places among those of all workers.
     talks: Vec<Option<Box<Talk>>>,
+    workers: usize,
     /// Whether keys and values are wanted.
     hears: bool,
     /// Whether the offsets that are in force in fetch sessions are wanted.
@@ -50,24 +53,28 @@ pub(super) struct Worker {
     /// What connections are called, where that is asked for.
     begun: Vec<Option<Begun>>,
     made: Made,
+    /// Those of earlier rounds, whose room is used again.
+    taken: Vec<Made>,
 }
 
 impl Worker {
-    pub fn new(options: &Options) -> Worker {
+    /// One of so many.
+    pub fn new(options: &Options, workers: usize) -> Worker {
         Worker {
             bodies: Bodies::new(options.tables),
             talks: Vec::new(),
+            workers: workers.max(1),
             hears: options.tables.has(Table::Records),
             follows: options.tables.has(Table::Partitions),
             begun: Vec::new(),
             made: Made::default(),
+            taken: Vec::new(),
         }
     }
 
-    /// Does what is to be done for the packets of a piece, whose bytes these are. `room`: what to put it into.
-    pub fn work(&mut self, works: &mut Vec<Work>, bytes: &[u8], room: Made) -> Made {
-        self.made = room;
-        let mut works = works.drain(..);
+    /// Does what is to be done for the packets of a piece, whose bytes these are.
+    pub fn work(&mut self, works: Vec<Work>, bytes: &[u8]) -> Made {
+        let mut works = works.into_iter();
         let mut untouched = 0;
         while let Some(Work { order, slot, what }) = {
             if untouched == 0 {
@@ -86,7 +93,15 @@ impl Worker {
                 What::Close(entry) => self.close(order, slot, entry),
             }
         }
-        std::mem::take(&mut self.made)
+        let next = self.taken.pop().unwrap_or_default();
+        std::mem::replace(&mut self.made, next)
+    }
+
+    /// What came of a round was taken out of it.
+    pub fn use_again(&mut self, made: Made) {
+        if made.events.capacity() <= MOST_KEPT {
+            self.taken.push(made);
+        }
     }
 
     /// Looks at the next segments, which another core read, and at their connections where these are very many, so that
@@ -103,7 +118,10 @@ impl Worker {
         }
         let talks = works.iter().map(|work| match &work.what {
             What::Segment(light) => {
-                let talk = self.talks.get(work.slot as usize).and_then(Option::as_ref);
+                let talk = self
+                    .talks
+                    .get(work.slot as usize / self.workers)
+                    .and_then(Option::as_ref);
                 talk.map_or(0, |talk| talk.dialogue.touch(light.side.into()) ^ talk.pairing.touch())
             }
             What::Open(_) | What::Close(_) => 0,
@@ -124,7 +142,7 @@ impl Worker {
 
     fn remember(&mut self, slot: u32, begun: &Begun) {
         if self.follows {
-            *place(&mut self.begun, slot) = Some(begun.clone());
+            *place(&mut self.begun, slot, self.workers) = Some(begun.clone());
         }
     }
 
@@ -140,7 +158,7 @@ impl Worker {
 
     #[inline]
     fn segment(&mut self, order: u32, slot: u32, side: u8, segment: &Segment<'_>) {
-        let at = slot as usize;
+        let at = slot as usize / self.workers;
         let Some(Some(talk)) = self.talks.get_mut(at) else {
             return;
         };
@@ -173,7 +191,7 @@ impl Worker {
         });
         pairing.finish(&mut self.made.events);
         let begun = if self.follows {
-            place(&mut self.begun, slot).take()
+            place(&mut self.begun, slot, self.workers).take()
         } else {
             None
         };
@@ -203,13 +221,13 @@ impl Worker {
     }
 
     fn place(&mut self, slot: u32) -> &mut Option<Box<Talk>> {
-        place(&mut self.talks, slot)
+        place(&mut self.talks, slot, self.workers)
     }
 }
 
-/// The place of a connection.
-pub(super) fn place<T>(places: &mut Vec<Option<T>>, slot: u32) -> &mut Option<T> {
-    let at = slot as usize;
+/// The place of a connection among those of one worker.
+pub(super) fn place<T>(places: &mut Vec<Option<T>>, slot: u32, workers: usize) -> &mut Option<T> {
+    let at = slot as usize / workers;
     if places.len() <= at {
         places.resize_with(at + 1, || None);
     }
@@ -232,7 +250,7 @@ impl Made {
                 self.lessons.name(order, exchange.names().cloned().collect());
             }
             if let Some(fetch) = broker.and_then(|broker| exchange.fetch(broker)) {
-                self.lessons.fetch(fetch);
+                self.lessons.fetch(order, fetch);
             }
         }
         let came = Came::Events(events.len() as u32, client_side, client_id.clone());

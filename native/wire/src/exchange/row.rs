@@ -367,6 +367,9 @@ pub struct SegmentRow<'a> {
 
 /// Takes rows, a method for each table.
 pub trait RowSink {
+    /// The rows to come are those of the work at this place of a round; where rows of several workers are put in order.
+    fn go_to(&mut self, _order: u32) {}
+
     fn exchange(&mut self, row: &ExchangeRow<'_>);
     fn partition(&mut self, row: &PartitionRow<'_>);
     fn batch(&mut self, row: &BatchRow<'_>);

@@ -1,7 +1,7 @@
 //! Folds: rows of `exchanges`, `partitions` and `batches` that no question of an analysis can tell apart, made one while
 //! they are made.
 //!
-//! [`Folds`] takes rows, those of an exchange one behind the other. What it gives are partial sums, in
+//! [`Folds`] takes the rows of one worker, those of an exchange one behind the other. What it gives are partial sums, in
 //! any number of pieces: `netdiag.traffic.folds` adds up those of all pieces. So memory is bounded: what is held is
 //! given away when it is much, and everything begins anew.
 //!
@@ -805,6 +805,10 @@ pub(crate) struct Through<'a, S> {
 }
 
 impl<S: RowSink> RowSink for Through<'_, S> {
+    fn go_to(&mut self, order: u32) {
+        self.rows.go_to(order);
+    }
+
     fn exchange(&mut self, row: &ExchangeRow<'_>) {
         self.folds.end_exchange();
         if !self.folds.is_left_out(row.connection) {

@@ -200,9 +200,15 @@ pub(super) struct Texts {
 
 impl Texts {
     #[inline]
-    fn push(&mut self, text: &str) {
-        let fitting = fitting(text.as_bytes(), self.bytes.len());
-        self.bytes.extend_from_slice(fitting);
+    fn push(&mut self, text: Text<'_>) {
+        let (begin, end) = (self.bytes.len(), self.bytes.len() + text.length);
+        match text.bytes.first_chunk::<COPIED>() {
+            Some(chunk) if text.length <= COPIED && end <= MOST_TEXT => {
+                self.bytes.extend_from_slice(chunk);
+                self.bytes.truncate(end);
+            }
+            _ => self.bytes.extend_from_slice(fitting(text, begin)),
+        }
         self.end();
     }
 
@@ -225,7 +231,7 @@ fn offsets(mut ends: Vec<i32>) -> OffsetBuffer<i32> {
 impl Store for Texts {
     fn like(&self) -> Texts {
         Texts {
-            bytes: Vec::with_capacity(self.bytes.len()),
+            bytes: Vec::with_capacity(self.bytes.len() + COPIED),
             ends: Vec::with_capacity(self.ends.len() + 1),
         }
     }
@@ -260,7 +266,7 @@ impl Lists {
             let ends = list.ends.iter().map(|&end| (begin + end as usize) as i32);
             self.texts.ends.extend(ends);
         } else {
-            list.iter().for_each(|text| self.texts.push(text));
+            list.iter().for_each(|text| self.texts.push(text.into()));
         }
         self.end();
     }
@@ -339,9 +345,36 @@ impl Put<bool> for Cells<Bits> {
 
 /// Text of so many bytes fits into one array; Arrow's offsets are of 32 bits.
 const MOST_TEXT: usize = i32::MAX as usize;
+/// To copy so many bytes is faster than to copy fewer, whose number is not known in advance.
+const COPIED: usize = 32;
+
+/// A text: the first bytes of these, so many.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Text<'a> {
+    pub bytes: &'a [u8],
+    pub length: usize,
+}
+
+impl<'a> Text<'a> {
+    pub fn as_str(self) -> &'a str {
+        let bytes = self.bytes.get(..self.length).unwrap_or_default();
+        std::str::from_utf8(bytes).unwrap_or_default()
+    }
+}
+
+impl<'a> From<&'a str> for Text<'a> {
+    fn from(text: &'a str) -> Text<'a> {
+        Text {
+            bytes: text.as_bytes(),
+            length: text.len(),
+        }
+    }
+}
+
 /// The text as far as a column of so many bytes has room for it: cut nearly never, and never refused.
-fn fitting(bytes: &[u8], used: usize) -> &[u8] {
+fn fitting(text: Text<'_>, used: usize) -> &[u8] {
     let room = MOST_TEXT.saturating_sub(used);
+    let bytes = text.bytes.get(..text.length).unwrap_or(text.bytes);
     if bytes.len() <= room {
         return bytes;
     }
@@ -351,11 +384,18 @@ fn fitting(bytes: &[u8], used: usize) -> &[u8] {
     &bytes[..end.unwrap_or(0)]
 }
 
+impl Put<Text<'_>> for Cells<Texts> {
+    #[inline]
+    fn put(&mut self, value: Text<'_>) -> usize {
+        self.next().push(value);
+        value.length
+    }
+}
+
 impl Put<&str> for Cells<Texts> {
     #[inline]
     fn put(&mut self, value: &str) -> usize {
-        self.next().push(value);
-        value.len()
+        self.put(Text::from(value))
     }
 }
 

@@ -8,6 +8,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::batch::Batch;
 use super::cells::{Bits, Cells, Lists, Put, PutValue, Texts, Value, element, time_type};
+use super::packed::{Filling, Packed, Packer, Unpacking};
 use super::{MOST_ROWS, MUCH_TEXT};
 use crate::exchange::row::*;
 use crate::options::Table;
@@ -194,6 +195,34 @@ macro_rules! given {
     }};
 }
 
+/// The next cell of a packed row.
+macro_rules! unpacked {
+    (Bool, $from:expr) => {
+        $from.bool()
+    };
+    (Int16, $from:expr) => {
+        $from.int() as i16
+    };
+    (Int32, $from:expr) => {
+        $from.int() as i32
+    };
+    (Int64, $from:expr) => {
+        $from.int()
+    };
+    (Float64, $from:expr) => {
+        $from.float()
+    };
+    (String, $from:expr) => {
+        $from.string()
+    };
+    (Strings, $from:expr) => {
+        $from.strings()
+    };
+    (Time, $from:expr) => {
+        $from.int()
+    };
+}
+
 /// A row of one table, whose cells go to the columns of the table.
 trait Row {
     const COLUMNS: &'static [Column];
@@ -201,12 +230,19 @@ trait Row {
 
     /// Put into each column of the set what the row has for it; gives the bytes of text.
     fn put(&self, cells: &mut Self::Cells, wanted: u64) -> usize;
+
+    /// Pack the cells of the columns of the set.
+    fn pack(&self, to: &mut Filling<'_>, wanted: u64);
 }
 
 /// The cells of all columns of a table.
 trait CellsOf: Default + Send {
     /// Put a cell into the column at a place, null where it is of another type; gives the bytes of text.
     fn put_value(&mut self, place: usize, value: &Value) -> usize;
+
+    /// Put into each column of the set the next cell of a packed row, null where it is not among `present`; gives the bytes
+    /// of text.
+    fn put_packed(&mut self, from: &mut Unpacking<'_>, wanted: u64, present: u64) -> usize;
 
     /// The cells of the column at a place since the last time.
     fn finish(&mut self, place: usize, unit: Unit) -> ArrayRef;
@@ -233,9 +269,26 @@ macro_rules! table {
                     })*
                     bytes
                 }
+
+                #[inline]
+                fn pack(&self, to: &mut Filling<'_>, wanted: u64) {
+                    $(if wanted & 1 << $place != 0 {
+                        to.put($place, given!($kind, $required, self.$field));
+                    })*
+                }
             }
 
             impl CellsOf for Made {
+                #[inline]
+                fn put_packed(&mut self, from: &mut Unpacking<'_>, wanted: u64, present: u64) -> usize {
+                    let mut bytes = 0;
+                    $(if wanted & 1 << $place != 0 {
+                        let is_there = present & 1 << $place != 0;
+                        bytes += self.$field.put(is_there.then(|| unpacked!($kind, from)));
+                    })*
+                    bytes
+                }
+
                 fn put_value(&mut self, place: usize, value: &Value) -> usize {
                     match place {
                         $($place => self.$field.put_value(value),)*
@@ -292,6 +345,13 @@ impl<C: CellsOf> Columns<C> {
                 self.bytes += self.cells.put_value(place, value);
             }
         }
+        self.rows += 1;
+        self.is_full()
+    }
+
+    #[inline]
+    fn push_packed(&mut self, from: &mut Unpacking<'_>, present: u64) -> bool {
+        self.bytes += self.cells.put_packed(from, self.wanted, present);
         self.rows += 1;
         self.is_full()
     }
@@ -362,6 +422,25 @@ macro_rules! rows {
                 batches
             }
 
+            /// The packed rows of several workers, in the order of what made them.
+            pub fn merge(&mut self, packed: &[Packed]) {
+                let mut all: Vec<_> = packed.iter().map(Unpacking::of).collect();
+                while let Some((order, at)) = first(&all) {
+                    let from = &mut all[at];
+                    while from.order() == Some(order) {
+                        let (table, present) = from.begin();
+                        match table {
+                            $(table if table == Table::$table as u8 => if let Some(columns) = &mut self.$field {
+                                if columns.push_packed(from, present) {
+                                    self.full.extend(columns.take());
+                                }
+                            },)*
+                            _ => unreachable!("numbers are those of tables"),
+                        }
+                    }
+                }
+            }
+
             /// A row whose types are known now only.
             pub fn push_values(&mut self, table: Table, values: &[Value]) -> Result<(), Unfit> {
                 let known = columns_of(table);
@@ -395,6 +474,21 @@ macro_rules! rows {
             )*
         }
 
+        impl RowSink for Packer {
+            fn go_to(&mut self, order: u32) {
+                self.order(order);
+            }
+
+            $(
+                #[inline]
+                fn $method(&mut self, row: &$row<'_>) {
+                    if let Some((wanted, mut filling)) = self.begin(Table::$table) {
+                        row.pack(&mut filling, wanted);
+                    }
+                }
+            )*
+        }
+
         /// All columns of a table in their order.
         pub fn columns_of(table: Table) -> &'static [Column] {
             match table {
@@ -402,6 +496,16 @@ macro_rules! rows {
             }
         }
     };
+}
+
+/// Where the next row of all is, and what made it.
+#[inline]
+fn first(all: &[Unpacking<'_>]) -> Option<(u32, usize)> {
+    let orders = all
+        .iter()
+        .enumerate()
+        .filter_map(|(at, from)| Some((from.order()?, at)));
+    orders.min()
 }
 
 rows! {

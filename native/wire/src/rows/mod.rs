@@ -11,12 +11,14 @@ mod cells;
 mod columns;
 mod csv;
 mod json;
+mod packed;
 mod stream;
 mod text;
 
 pub use batch::{Batch, Values, View};
 pub use cells::Value;
 pub use columns::{Column, Kind, Rows, Shape, Unfit, Unit, UnknownColumn, columns_of};
+pub use packed::{Packed, Packer};
 pub use stream::ArrowStream;
 
 /// Rows of one batch at most: several of each table are under way at a time.
