@@ -151,9 +151,9 @@ def _registered(seen: Mapping[str, Any], deployment: Deployment) -> Registered:
     What a node says is `now: {node, cluster, at}`, what it has on its disk `stored: {node, cluster}`.
     """
     kinds = {
-        "zookeeper": RegistryKind.ZOOKEEPER,
-        "log": RegistryKind.METADATA_LOG,
-        "listener": RegistryKind.LISTENER,
+        "zookeeper": (RegistryKind.ZOOKEEPER, "ZooKeeper at zookeeper:2181"),
+        "log": (RegistryKind.METADATA_LOG, "the metadata log of kafka"),
+        "listener": (RegistryKind.LISTENER, "what listeners tell"),
     }
     nodes = seen.get("nodes") or {}
     return join_registered(
@@ -161,7 +161,7 @@ def _registered(seen: Mapping[str, Any], deployment: Deployment) -> Registered:
         [
             Registry(
                 kind=kind,
-                source=f"the {name}",
+                source=source,
                 cluster_id=seen[name].get("cluster"),
                 controller_id=seen[name].get("controller"),
                 tells_controller="controller" in seen[name],
@@ -171,7 +171,7 @@ def _registered(seen: Mapping[str, Any], deployment: Deployment) -> Registered:
                     for node_id, one in (seen[name].get("brokers") or {}).items()
                 ),
             )
-            for name, kind in kinds.items()
+            for name, (kind, source) in kinds.items()
             if name in seen
         ],
         now={
