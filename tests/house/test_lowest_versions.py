@@ -23,6 +23,7 @@ COMMANDS = ("check_listeners", "console", "main", "outputs")
 USERS = {
     "compose/yaml_tree.py": ("tests/compose/test_yaml_tree.py",),
     "io/engine/docker_sdk.py": ("tests/io/engine/test_docker_sdk.py", "tests/io/engine/test_live_deployment.py"),
+    "io/files/keystores.py": ("tests/io/files/test_keystores.py",),
     "io/helper_container/client.py": ("tests/io/helper_container/test_client.py",),
     "io/network/certificates.py": (
         "tests/io/network/test_certificates.py",
