@@ -133,6 +133,7 @@ class Lived:
     """What was said before the second life, what each broker then printed, and what a live check said of it."""
 
     predicted: dict[str, str]
+    notes: tuple[str, ...]
     logs: dict[str, str]
     is_ended: dict[str, bool]
     explained: str
@@ -153,7 +154,8 @@ def live_twice(lab: Lab, case: Case, folder: Path) -> Lived:
             volumes=True,
             host=stack.engine.docker_host,
         )
-        found = [f for f in check(options).report.findings if f.rule == stale_data_directory.ID]
+        report = check(options).report
+        found = [f for f in report.findings if f.rule == stale_data_directory.ID]
         stack.run_compose("up", "--detach", "--pull", "never")
         deadline = time.monotonic() + _ENDS_WITHIN
         while any(stack.state(name).is_running for name in case.ending) and time.monotonic() < deadline:
@@ -162,6 +164,7 @@ def live_twice(lab: Lab, case: Case, folder: Path) -> Lived:
         crashed = [f for f in check_live(options, live).report.findings if f.rule == "live-config-crash"]
         return Lived(
             predicted={f.service or "": f.broker_prints or "" for f in found},
+            notes=(*report.notes, *(str(one.error) for one in report.inputs if one.error)),
             logs={name: stack.logs(name) for name in case.ending},
             is_ended={name: not stack.state(name).is_running for name in case.ending},
             explained=" ".join(f.why for f in crashed),
@@ -191,7 +194,7 @@ def test_the_broker_prints_what_its_volume_foretells(
     lived: Callable[[Case], Lived], case: Case, figure: Report
 ) -> None:
     found = lived(case)
-    assert set(found.predicted) == set(case.ending)
+    assert set(found.predicted) == set(case.ending), found.notes
     for name, sentence in found.predicted.items():
         assert found.is_ended[name], found.logs[name][-2000:]
         assert sentence

@@ -10,8 +10,9 @@ import posixpath
 import shutil
 import tarfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
@@ -115,9 +116,11 @@ def _of_volume(engine: Engine, name: str, containers: Iterable[Container]) -> tu
         where = f"volume:{name}"
         raise InputError("no volume has this name", where=where, hint="list them with `docker volume ls`") from error
     for container in containers:
-        for mount in engine.mounts(container):
-            if mount.volume == name:
-                return container, mount.destination, source
+        # One that has gone since mounts nothing.
+        with suppress(NotThere):
+            for mount in engine.mounts(container):
+                if mount.volume == name:
+                    return container, mount.destination, source
     return None, "", source
 
 
@@ -151,6 +154,14 @@ class VolumeFiles:
     def _containers(self) -> tuple[Container, ...]:
         return self._engine.containers()
 
+    @cached_property
+    def _is_here(self) -> bool:
+        """Whether the engine's files are those of this machine; a container that ends meanwhile is no proof against."""
+        again = (self._engine.containers() for _ in range(2))
+        return any(
+            isinstance(locate(self._engine.address, seen), SameKernel) for seen in chain((self._containers,), again)
+        )
+
     def read(self, volume: str, path: str) -> bytes | None:
         """The bytes of a regular file; None where the engine has no such volume, or the volume no such file.
 
@@ -160,8 +171,7 @@ class VolumeFiles:
             container, inside, source = _of_volume(self._engine, volume, self._containers)
         except InputError:
             return None
-        is_here = isinstance(locate(self._engine.address, self._containers), SameKernel)
-        if source is not None and is_here and os.access(source, os.R_OK | os.X_OK):
+        if source is not None and self._is_here and os.access(source, os.R_OK | os.X_OK):
             return read_inside(source, posixpath.join(source, path), limit=_MOST_OF_FILE)
         if container is None:
             self.unread[volume] = f"netdiag cannot read volume {volume}, and no container mounts it: run it as root"

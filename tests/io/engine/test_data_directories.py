@@ -125,6 +125,8 @@ def test_a_file_of_a_volume_through_a_container(tmp_path: Path) -> None:
     given = answers(files, mounts)
     for name in ("kafka", "alone"):
         given[f"/volumes/{name}"] = {"Name": name, "Mountpoint": "/nonexistent/_data"}
+    # It was in the list, and has gone when it is asked about.
+    given["/containers/json"] = [{"Id": "0" * 64}, {"Id": ID}]
     with fake_engine(tmp_path / "s", given) as url, volume_files(url) as volumes:
         assert volumes.read("kafka", "meta.properties") == META.encode()
         assert [volumes.read("kafka", path) for path in ("none", "folder", "large")] == [None] * 3
