@@ -25,10 +25,13 @@ from netdiag.engine.container import (
 )
 from netdiag.errors import EngineError, InputError
 from netdiag.io.engine.address import EngineAddress, TlsFiles, find_engine
+from netdiag.patterns import regex
 from netdiag.values import dataclass
 
 _LOG_LINES = 400
 _LOG_BYTES = 512 * 1024
+# What the engine accepts when it creates one.
+_VOLUME_NAME = regex(r"[a-zA-Z0-9][a-zA-Z0-9_.-]*")
 
 T = TypeVar("T")
 
@@ -124,6 +127,9 @@ class Engine:
 
     def mountpoint(self, volume: str) -> str | None:
         """Where the engine keeps a volume; NotThere where it has none of that name."""
+        # The name becomes a part of the URL: "../events" would be another question, whose answer does not end.
+        if _VOLUME_NAME.fullmatch(volume) is None:
+            raise NotThere("no volume can have this name", where=self.address.url)
         return text(self._ask(lambda: self._client.inspect_volume(volume)), "Mountpoint") or None
 
     def archive(self, container: Container, path: str) -> Iterator[bytes]:

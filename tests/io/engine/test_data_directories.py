@@ -101,11 +101,14 @@ def test_a_volume_through_a_container_that_mounts_it(tmp_path: Path) -> None:
         ("container:", "no container has this name"),
         (f"container:{NAME}:/none", f"container {NAME} has no directory /none"),
         ("volume:other", "no volume has this name"),
+        ("volume:../events", "no volume has this name"),
+        ("volume:", "no volume has this name"),
         ("volume:alone", "netdiag cannot read the volume, and no container mounts it"),
     ],
 )
 def test_what_is_not_there_is_one_line(tmp_path: Path, name: str, says: str) -> None:
-    given = {**answers({}), "/volumes/alone": {"Name": "alone", "Mountpoint": "/nonexistent/_data"}}
+    kept = {"Name": "alone", "Mountpoint": "/nonexistent/_data"}
+    given = {**answers({}), **dict.fromkeys(("/volumes/alone", "/volumes/../events", "/events"), kept)}
     with (
         fake_engine(tmp_path / "s", given) as url,
         pytest.raises(InputError) as raised,
