@@ -9,6 +9,7 @@ from dataclasses import field, replace
 from datetime import datetime
 from enum import Enum
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import Protocol, TypeVar
 
 from netdiag.config import Facts
@@ -493,6 +494,12 @@ class Broker:
     def data_directories(self) -> tuple[str, ...]:
         """Where the broker keeps its data; nothing if this is not known."""
         return () if self.is_configured_by_file else self.config.data_directories
+
+    def storage_of(self, directory: str) -> Storage | None:
+        """The innermost mount that contains a directory, where its source has a name."""
+        folder = PurePosixPath(directory)
+        around = [storage for storage in self.member.storage if folder.is_relative_to(storage.target)]
+        return max(around, key=lambda storage: len(storage.target), default=None)
 
     @property
     def is_configured_by_file(self) -> bool:

@@ -38,7 +38,6 @@ reference, --volume: the engine creates a folder that does not exist.
 
 import shlex
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from netdiag.deployment.model.deployment import Broker, Deployment, Folder, HostKind, State, Storage
 from netdiag.digits import number_of
@@ -58,9 +57,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         user = _user(broker)
         if user is None or broker.member.state is not State.DECLARED:
             continue
-        for directory in map(PurePosixPath, broker.data_directories):
-            around = [each for each in broker.member.storage if directory.is_relative_to(each.target)]
-            storage = max(around, key=lambda each: len(each.target), default=None)
+        for storage in map(broker.storage_of, broker.data_directories):
             if storage is None or storage.folder is None or storage.folder.is_writable_by(user):
                 continue
             yield _finding(broker, storage, storage.folder, user)

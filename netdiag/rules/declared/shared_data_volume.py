@@ -69,7 +69,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         if broker.member.state is not State.DECLARED:
             continue
         for folder in map(PurePosixPath, broker.data_directories):
-            storage = _holding(broker, folder)
+            storage = broker.storage_of(str(folder))
             if storage is None:
                 continue
             inside = folder.relative_to(storage.target)
@@ -77,12 +77,6 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             if other is not broker:
                 yield _finding(broker, storage, other, same)
                 break
-
-
-def _holding(broker: Broker, folder: PurePosixPath) -> Storage | None:
-    """The innermost mount that contains the folder."""
-    around = [storage for storage in broker.member.storage if folder.is_relative_to(storage.target)]
-    return max(around, key=lambda storage: len(storage.target), default=None)
 
 
 def _finding(broker: Broker, storage: Storage, other: Broker, same: Storage) -> Finding:

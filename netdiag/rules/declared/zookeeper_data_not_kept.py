@@ -88,8 +88,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 def _kept(broker: Broker) -> Storage | None:
     """What holds the broker's data directory when its container is gone."""
-    folders = map(PurePosixPath, broker.data_directories)
-    return next((s for folder in folders for s in broker.member.storage if folder.is_relative_to(s.target)), None)
+    return next(filter(None, map(broker.storage_of, broker.data_directories)), None)
 
 
 def _zookeepers(deployment: Deployment, broker: Broker) -> tuple[Member, ...]:
