@@ -67,8 +67,8 @@ nodes:
     )
     assert lines == [
         "recorded: cluster abc, 2 registered brokers, controller 2 (kafka-2)",
-        "  read from the zookeeper",
-        "  asked the listener",
+        "  read from ZooKeeper at zookeeper:2181",
+        "  asked what listeners tell",
         "",
         "  node  member   listener   registered      declared  now   Metadata",
         "  1     kafka-1  PLAINTEXT  kafka-1:9092    same      same  same",
