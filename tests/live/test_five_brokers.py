@@ -155,8 +155,8 @@ def test_nothing_is_left_behind(stack: Stack) -> None:
         links = run(["ip", "-n", stack.engine.record.host_netns, "-o", "link"]).stdout
         rules = run(stack.engine.host.argv(["iptables-save"])).stdout.splitlines()
         listed = stack.engine.docker("ps", "-a", "--format", "{{.ID}} {{.State}}")
-        # Other labs of this machine come and go.
-        named = [name for name in run(["ip", "netns"]).stdout.split() if not name.startswith("nd")]
+        # Other labs of this machine come and go, those of `netdiag lab` too.
+        named = [name for name in run(["ip", "netns"]).stdout.split() if not name.startswith(("nd", "netdiag-"))]
         return (
             len(inside.splitlines()),
             links,
