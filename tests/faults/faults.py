@@ -211,7 +211,7 @@ FAULTS = (
         'self.step.instance_id or self.step.client_id or ""',
         'self.step.client_id or self.step.instance_id or ""',
     ),
-    _fault("netdiag/traffic", "if each.last >= told.time]", "]"),
+    _fault("netdiag/traffic", "if each.last >= advertised.time]", "]"),
     _fault(
         "netdiag/traffic/aggregates",
         'F.when(nothing, F.lit(0.0)).otherwise(_age("_stamp"))',

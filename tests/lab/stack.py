@@ -199,6 +199,13 @@ class Stack:
         if networks:
             self.engine.docker("network", "rm", *networks)
 
+    def take_down(self) -> None:
+        """Remove its containers, networks and volumes; an error that names a container which stays."""
+        # Compose leaves what belongs to profiles that are not named here.
+        self.run_compose("--profile", "*", "down", "-v", "--remove-orphans", "-t", "0", timeout=120)
+        if left := self.containers():
+            raise LabError(f"left by compose down: {', '.join(one.service for one in left)}")
+
     def _watch(self) -> Watch:
         return Watch(self.containers, self.logs)
 
@@ -241,4 +248,4 @@ def bring_up(
         yield stack
     finally:
         stack.remove_helpers()
-        stack.run_compose("down", "-v", "--remove-orphans", "-t", "0", timeout=120)
+        stack.take_down()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +18,7 @@ from netdiag.kafka.registry import RegistryKind
 from netdiag.kafka.storage import DataDirectory, MetaProperties
 from tests.lab import vantages
 from tests.lab.errors import LabError
-from tests.lab.image_set import APACHE_3, APACHE_4
+from tests.lab.image_set import APACHE_3, APACHE_4, CLIENT
 from tests.lab.lab import Lab
 from tests.lab.lead_topics import lead_topics
 from tests.lab.oracles import ORACLES, Cell
@@ -59,6 +60,16 @@ def test_one_broker(lab: Lab, file: str, image: str) -> None:
     assert project not in lab.engine.docker("ps", "-a", "--format", "{{.Names}}")
     assert project not in lab.engine.docker("network", "ls", "--format", "{{.Name}}")
     assert lab.engine.docker("volume", "ls", "-q") == before
+
+
+def test_what_profiles_start_goes_too(lab: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "compose.json"
+    path.write_text(json.dumps({"services": {"app": {"image": CLIENT}, "late": {"image": CLIENT, "profiles": ["x"]}}}))
+    with lab.up(path, wait="none") as stack:
+        stack.run_compose("up", "-d", "late")
+        assert [one.service for one in stack.containers()] == ["app", "late"]
+    assert stack.containers() == []
+    assert stack.project not in lab.engine.docker("network", "ls", "--format", "{{.Name}}")
 
 
 def _what_is_registered(stack: Stack, *, with_zookeeper: bool) -> None:

@@ -12,6 +12,7 @@ from tests.lab.lab import Lab
 from tests.lab.stack import Stack
 from tests.live.runs import Run, measured
 
+_GO = "/tmp/go"
 _CLIENT = {"image": "example/app", "environment": {"BOOTSTRAP_SERVERS": "kafka:9092"}}
 
 
@@ -45,6 +46,14 @@ def _stays(folder: Path) -> tuple[Path, ...]:
     return (path,)
 
 
+def _held(folder: Path) -> Path:
+    """A file to lay over it: the container of the broker runs, the broker itself starts when `_GO` is there."""
+    path = folder / "held.json"
+    script = f"until [ -e {_GO} ]; do sleep 0.1; done; exec /etc/kafka/docker/run"
+    path.write_text(json.dumps({"services": {"kafka": {"entrypoint": ["sh", "-c", script]}}}), encoding="utf-8")
+    return path
+
+
 def _wait(lab: Lab, path: Path, project: str, *words: str) -> Run:
     return measured("wait", str(path), "-p", project, "--host", lab.engine.docker_host, *words, limit=180)
 
@@ -54,15 +63,16 @@ def test_it_ends_when_the_client_works(lab: Lab, tmp_path: Path) -> None:
     absent = _wait(lab, path, "waited", "--timeout", "1")
     assert absent.status == 1
     assert absent.out == "not ready: app: the engine has no container of this compose project\n"
-    with lab.up(path, project="waited", override_files=_stays(tmp_path), wait="none") as stack:
+    overrides = (*_stays(tmp_path), _held(tmp_path))
+    with lab.up(path, project="waited", override_files=overrides, wait="none") as stack:
+        docker = stack.engine.docker
         words = ("check-listeners", "--live", "-p", "waited", "--host", lab.engine.docker_host, "--format", "json")
-        # Side by side: a broker may be up before the look at it ends.
         with ThreadPoolExecutor() as pool:
             waiting = pool.submit(_wait, lab, path, "waited", "--timeout", "150")
             early = json.loads(measured(*words, limit=60).out)
+            docker("exec", stack.container("kafka"), "touch", _GO)
             ready = waiting.result()
         assert {one["rule"] for one in early["findings"] if one["rule"].startswith("live-")} == {"live-broker-starting"}
-        docker = stack.engine.docker
         kcat = docker("exec", stack.container("app"), "kcat", "-L", "-b", "kafka:9092", "-m", "5", "-t", "orders")
         assert ready.status == 0, ready
         assert ready.errors.startswith("netdiag: waiting for app: kafka:9092: ")
@@ -74,7 +84,7 @@ def test_it_ends_when_the_client_works(lab: Lab, tmp_path: Path) -> None:
 
         _large_packets_get_lost(lab, stack)
 
-        host = _wait(lab, path, "waited", "--timeout", "1", "--bootstrap", "localhost:9092")
+        host = _wait(lab, path, "waited", "--timeout", "4", "--bootstrap", "localhost:9092")
         assert host.status == 1
         assert host.out.startswith("not ready: docker host: localhost:9092: broker 1 at kafka:9092: ")
 
@@ -96,8 +106,8 @@ def _large_packets_get_lost(lab: Lab, stack: Stack) -> None:
     address = f"{HOST_ADDRESS}:9094"
     words = ("check-listeners", "--live", "-p", "waited", "--host", lab.engine.docker_host, "--format", "json", "--why")
 
-    def from_lan() -> tuple[str, list[dict[str, Any]]]:
-        found = json.loads(measured(*words, "--netns", lab.engine.record.lan_netns, limit=60).out)
+    def from_lan(*more: str) -> tuple[str, list[dict[str, Any]]]:
+        found = json.loads(measured(*words, "--netns", lab.engine.record.lan_netns, *more, limit=60).out)
         (cell,) = (
             one for one in found["matrix"] if one["vantage"].startswith("netns:") and one["bootstrap"] == address
         )
@@ -107,12 +117,12 @@ def _large_packets_get_lost(lab: Lab, stack: Stack) -> None:
             one["causes"][0] for one in causes if one["vantage"].startswith("netns:")
         ]
 
-    def produced(count: int) -> int:
-        kcat = ["kcat", "-P", "-b", address, "-t", "orders", "-X", "message.timeout.ms=6000"]
+    def produced(count: int, seconds: int = 30) -> int:
+        kcat = ["kcat", "-P", "-b", address, "-t", "orders", "-X", f"message.timeout.ms={seconds}000"]
         place = stack.engine.lan.argv_in_root(lab.client_root, kcat)
         return subprocess.run(place, input=b"x" * count, capture_output=True, check=False, timeout=60).returncode
 
-    assert from_lan() == ("ok: None", [])
+    assert from_lan("--timeout", "20") == ("ok: None", [])
     assert produced(20_000) == 0
     silence = ["iptables", "-w", "-I", "OUTPUT", "-p", "icmp", "--icmp-type", "fragmentation-needed", "-j", "DROP"]
     network = stack.engine.docker("network", "inspect", "-f", "{{.Id}}", "waited_default").strip()[:12]
@@ -124,7 +134,7 @@ def _large_packets_get_lost(lab: Lab, stack: Stack) -> None:
         assert [one["mechanism"] for one in causes] == ["path-mtu"]
         assert f"br-{network}" in causes[0]["evidence"][0]
         assert "1400" in causes[0]["evidence"][0]
-        assert [produced(100), produced(20_000)] == [0, 1]
+        assert [produced(100), produced(20_000, 6)] == [0, 1]
     finally:
         for undone in (["ip", "link", "set", f"br-{network}", "mtu", "1500"], [*silence[:2], "-D", *silence[3:]]):
             subprocess.run([*inside, *undone], check=True, timeout=20)
