@@ -38,6 +38,9 @@ class Shelf:
     def finish(self) -> None:
         pass
 
+# More than any test needs.
+_MOST_BATCHES = 1000
+
 
 class Memory:
     """Keeps states as bytes and rows by batch and class; `open` are those that would be."""
@@ -99,9 +102,8 @@ class Following:
         return True
 
     def all(self, **how: bool) -> None:
-        """Until there is nothing new."""
-        while self.batch(**how):
-            pass
+        """Until there is nothing new; AssertionError where that never comes."""
+        assert not all(self.batch(**how) for _ in range(_MOST_BATCHES))
 
 
 def in_memory(folder: Path, classes: int = 1) -> tuple[Work, Memory]:
