@@ -1,14 +1,17 @@
 """Bar: thousands of damaged data directories: netdiag never fails, takes bounded time and memory, invents no record.
 
-`python -m tests.bars.storage_damage [COUNT] [SEED]`; a directory that fails is told with its seed.
+`python -m tests.bars.storage_damage [COUNT] [SEED]`; a directory that fails is told with its seed. What each thousand
+gave is kept by commit, so that a run that was stopped goes on where it was.
 """
 
+import json
 import random
 import resource
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,9 +22,12 @@ from netdiag.errors import NetdiagError
 from netdiag.render.storage import storage_json
 from tests.bars.data_directories import VERSIONS, data_directory
 from tests.bars.measuring import report
+from tests.bars.record import RECORDS, present_commit
 from tests.bars.storage_truth import rows
 
 COUNT = 5000
+# So many are measured and kept together.
+_TOGETHER = 1000
 MOST_SECONDS = 5.0
 MOST_MIB = 600
 # Larger logs cost time, and have nothing that small ones have not.
@@ -31,47 +37,85 @@ _DEFECTS = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError,
 _TABLES = ("log_segments", "log_batches", "log_problems", "stored_records", "committed_offsets")
 
 
+@dataclass(kw_only=True)
+class Found:
+    """What some directories gave; `slowest` in seconds of CPU, `peak` in MiB."""
+
+    failures: int = 0
+    refused: int = 0
+    changed: int = 0
+    slowest: float = 0.0
+    peak: int = 0
+
+    def add(self, other: "Found") -> None:
+        """What others gave, too."""
+        self.failures += other.failures
+        self.refused += other.refused
+        self.changed += other.changed
+        self.slowest = max(self.slowest, other.slowest)
+        self.peak = max(self.peak, other.peak)
+
+
 def main(arguments: Sequence[str]) -> int:
     """0 when every directory was read or refused in a line, in time, and told nothing that is not in it."""
     count = int(arguments[0]) if arguments else COUNT
     first = int(arguments[1]) if len(arguments) > 1 else 0
-    failures, refused, changed, slowest = 0, 0, 0, 0.0
+    kept = RECORDS / present_commit() / "storage-damage"
+    kept.mkdir(parents=True, exist_ok=True)
     originals = [_small(data_directory(version)) for version in VERSIONS]
+    total = Found()
     with TemporaryDirectory() as base:
         known = [_records(_written(Path(base) / str(number), files)) for number, files in enumerate(originals)]
-        for seed in range(first, first + count):
-            chance = random.Random(seed)
-            number = chance.randrange(len(originals))
-            files = _damaged(chance, originals[number])
-            with TemporaryDirectory() as made:
-                began = time.process_time()
-                try:
-                    folder = _written(Path(made) / "data", files)
-                    (one,) = read_storage(StorageQuery(names=(str(folder),)), listener=Silent())
-                    storage_json((one,))
-                    for name in _TABLES:
-                        rows(folder, name)
-                    invented = _records(folder) - known[number]
-                except NetdiagError:
-                    refused += 1
-                    continue
-                except _DEFECTS as error:
-                    print(f"seed {seed}: {type(error).__name__}: {error}", flush=True)
-                    failures += 1
-                    continue
-            slowest = max(slowest, time.process_time() - began)
-            changed += bool(one.problems)
-            if invented:
-                failures += 1
-                print(f"seed {seed}: {len(invented)} records that nobody wrote: {next(iter(invented))}", flush=True)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        for seed in range(first, first + count, _TOGETHER):
+            seeds = range(seed, min(seed + _TOGETHER, first + count))
+            record = kept / f"{seeds.start}-{seeds.stop}.json"
+            if record.exists():
+                found = Found(**json.loads(record.read_text(encoding="utf-8")))
+            else:
+                found = _found(seeds, originals, known)
+                record.write_text(json.dumps(asdict(found)), encoding="utf-8")
+            print(f"{seeds.start} to {seeds.stop}: {found}", flush=True)
+            total.add(found)
     report("damaged directories", count)
-    report("with a problem that was told", changed)
-    report("refused in a line", refused)
-    report("failures and inventions", failures)
-    report("slowest", round(slowest, 2), "s of CPU")
-    report("most memory", peak, "MiB")
-    return 0 if failures == 0 and slowest <= MOST_SECONDS and peak <= MOST_MIB else 1
+    report("with a problem that was told", total.changed)
+    report("refused in a line", total.refused)
+    report("failures and inventions", total.failures)
+    report("slowest", round(total.slowest, 2), "s of CPU")
+    report("most memory", total.peak, "MiB")
+    return 0 if total.failures == 0 and total.slowest <= MOST_SECONDS and total.peak <= MOST_MIB else 1
+
+
+def _found(
+    seeds: Sequence[int], originals: Sequence[dict[str, bytes]], known: Sequence[Counter[tuple[Any, ...]]]
+) -> Found:
+    found = Found()
+    for seed in seeds:
+        chance = random.Random(seed)
+        number = chance.randrange(len(originals))
+        files = _damaged(chance, originals[number])
+        with TemporaryDirectory() as made:
+            folder = _written(Path(made) / "data", files)
+            began = time.process_time()
+            try:
+                (one,) = read_storage(StorageQuery(names=(str(folder),)), listener=Silent())
+                storage_json((one,))
+                for name in _TABLES:
+                    rows(folder, name)
+                invented = _records(folder) - known[number]
+            except NetdiagError:
+                found.refused += 1
+                continue
+            except _DEFECTS as error:
+                print(f"seed {seed}: {type(error).__name__}: {error}", flush=True)
+                found.failures += 1
+                continue
+            found.slowest = max(found.slowest, time.process_time() - began)
+        found.changed += bool(one.problems)
+        if invented:
+            found.failures += 1
+            print(f"seed {seed}: {len(invented)} records that nobody wrote: {next(iter(invented))}", flush=True)
+    found.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    return found
 
 
 def _small(folder: Path) -> dict[str, bytes]:

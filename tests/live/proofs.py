@@ -31,6 +31,7 @@ NOT_PROVEN = {
     "connect-group-shared": "tests/live/test_connect.py asks real workers",
     "connect-topics-shared": "tests/live/test_connect.py asks real workers",
     "data-directory-not-writable": "takes a folder of another owner, which tests/live/test_stale_volumes.py makes",
+    "data-not-kept": "takes two lives of a stack, which tests/live/test_stale_volumes.py starts",
     "duplicate-advertised-endpoint": "the second broker exits, unless both register at the same moment; both happen",
     "image-env-duplicate": "nothing fails: one of the values counts, which the tests compare with Compose",
     "image-env-unknown": "nothing fails: the broker ignores the property",

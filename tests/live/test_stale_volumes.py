@@ -16,8 +16,15 @@ import pytest
 from netdiag.app.check import check
 from netdiag.app.configuration import CheckOptions, LiveOptions
 from netdiag.app.live_check import check_live
+from netdiag.app.storage import StorageQuery, read_storage
+from netdiag.errors import InputError
 from netdiag.io.files.projects import ReadOptions
-from netdiag.rules.declared import data_directory_not_writable, stale_data_directory, zookeeper_data_not_kept
+from netdiag.rules.declared import (
+    data_directory_not_writable,
+    data_not_kept,
+    stale_data_directory,
+    zookeeper_data_not_kept,
+)
 from tests.figures import Report
 from tests.lab.image_set import APACHE_3, APACHE_4, CP_KAFKA, CP_ZOOKEEPER
 from tests.lab.lab import Lab
@@ -264,3 +271,52 @@ def test_a_broker_whose_zookeeper_keeps_its_data_starts_again(lab: Lab, tmp_path
         stack.run_compose("down")
         stack.run_compose("up", "--detach", "--pull", "never")
         stack.wait_ready()
+
+
+def identity(stack: Stack) -> str | None:
+    """The directory ID that the broker wrote when it formatted what it keeps its data in."""
+    deadline = time.monotonic() + _ENDS_WITHIN
+    name = f"container:{stack.container('kafka')}"
+    while True:
+        try:
+            (found,) = read_storage(StorageQuery(names=(name,), host=stack.engine.docker_host), reads_logs=False)
+            return found.meta.directory_id if found.meta is not None else None
+        except InputError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.3)
+
+
+@pytest.mark.bar("stale-volumes", long=True)
+@pytest.mark.parametrize(
+    ("broken", "repaired"),
+    [
+        (kraft(CP_KAFKA, mount="data:/var/lib/kafka"), kraft(CP_KAFKA)),
+        (kraft(APACHE_4, mount="data:/var/lib/kafka"), kraft(APACHE_4)),
+        (kraft(APACHE_4).replace(f"KAFKA_LOG_DIRS: {DATA}", ""), kraft(APACHE_4)),
+    ],
+    ids=["cp-above", "apache-above", "apache-without-log-dirs"],
+)
+def test_data_that_no_mount_holds_are_gone(
+    lab: Lab, tmp_path: Path, broken: str, repaired: str, figure: Report
+) -> None:
+    file = tmp_path / "compose.yml"
+    for service, is_kept in ((broken, False), (repaired, True)):
+        file.write_text(file_of(service))
+        found = check(CheckOptions(files=(str(file),), isolated=True)).report.findings
+        assert [one.rule for one in found].count(data_not_kept.ID) == (not is_kept)
+        with lab.up(file) as stack:
+            query = StorageQuery(names=(f"volume:{stack.project}_data",), host=stack.engine.docker_host)
+            first = identity(stack)
+            assert first is not None
+            if is_kept:
+                (one,) = read_storage(query, reads_logs=False)
+                assert one.meta is not None
+                assert one.meta.directory_id == first
+            else:
+                with pytest.raises(InputError, match="is not a data directory of a broker"):
+                    read_storage(query, reads_logs=False)
+            stack.run_compose("down")
+            stack.run_compose("up", "--detach", "--pull", "never")
+            assert (identity(stack) == first) is is_kept
+    figure("brokers that begin anew because no mount holds their data", 1)

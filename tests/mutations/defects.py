@@ -5,6 +5,7 @@ advertised addresses. CLIENTS: clients, and what brokers themselves look for. KR
 IMAGES: what images make of their variables.
 """
 
+import posixpath
 import re
 from collections.abc import Callable, Iterable
 
@@ -212,6 +213,16 @@ def _data_kept(stack: Stack) -> Iterable[Place]:
     return [(B1, "volumes")]
 
 
+def _mounted_above(stack: Stack) -> Iterable[Place]:
+    stack.services[B1].keys["volumes"] = f"[./data:{posixpath.dirname(_data(stack))}]"
+    return [(B1, "volumes")]
+
+
+def _mounted_where_nothing_is_kept(stack: Stack) -> Iterable[Place]:
+    stack.services[B1].keys["volumes"] = "[./data:/var/lib/kafka/data]"
+    return [(B1, "volumes")]
+
+
 def _stale(identity: str) -> Make:
     def make(stack: Stack) -> Iterable[Place]:
         _keep_zookeeper(stack)
@@ -416,6 +427,8 @@ REACH: tuple[Defect, ...] = (
         where=_has_tls,
     ),
     defect("data-directory-not-writable", "not-there", _folder_of_root, where=_has_default_directory),
+    defect("data-not-kept", "above", _mounted_above, where=lambda stack: stack.family == "confluent"),
+    defect("data-not-kept", "log-dirs", _mounted_where_nothing_is_kept, where=lambda stack: stack.family == "apache"),
     defect("replicas-share-endpoint", "scale", _replicas),
     defect(
         "network-mode-none-or-shared",

@@ -415,6 +415,60 @@ def test_the_words_of_a_broker_are_predicted_where_its_release_prints_them(tag: 
     assert [one.broker_prints for one in found] == [prints]
 
 
+@pytest.mark.parametrize(
+    ("mounts", "expected"),
+    [
+        (["./d:/var/lib/kafka"], {"data-not-kept"}),
+        # Something else is mounted at the VOLUME itself.
+        (["./d:/var/lib/kafka", "./e:/var/lib/kafka/data"], {"stale-data-directory"}),
+        (["./d:/var/lib/kafka", "/var/lib/kafka/data"], {"data-not-kept"}),
+        (["./e:/var/lib/kafka/data"], {"stale-data-directory"}),
+        (["./d:/etc/kafka/secrets"], set()),
+    ],
+)
+def test_an_anonymous_volume_covers_what_is_mounted_above_it(mounts: list[str], expected: set[str]) -> None:
+    declared = {"KAFKA_BROKER_ID": "1", "KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://kafka:9092"}
+    services = kafka(declared, more=f"    volumes: {mounts}\n")
+    stale = "version=0\nbroker.id=2\n"
+    files = {
+        "compose.yaml": f"name: t\nservices:\n{services}",
+        "d/data/meta.properties": stale,
+        "e/meta.properties": stale,
+    }
+    about_data = {"data-not-kept", "stale-data-directory"}
+    assert {one.rule for one in check_deployment(deployment_from(files))} & about_data == expected
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"), [("", 1), ("\n      KAFKA_LOG_DIRS: ${DIRS}", 0), ("\n      KAFKA_LOG_DIRS: /data", 0)]
+)
+def test_nobody_says_where_the_data_are_to_be(environment: str, expected: int) -> None:
+    service = f"""
+  kafka:
+    image: apache/kafka:4.3.1
+    volumes: ["./data:/var/lib/kafka/data"]
+    environment:
+      KAFKA_NODE_ID: 1{environment}
+"""
+    assert len(findings_of(service, "data-not-kept")) == expected
+
+
+@pytest.mark.parametrize(
+    ("image", "target", "expected"),
+    [
+        ("zookeeper:3.9", "/data", 0),
+        ("confluentinc/cp-zookeeper:7.9.2", "/var/lib/zookeeper", 1),
+        ("confluentinc/cp-zookeeper:7.9.2", "/var/lib/zookeeper/data", 0),
+        ("bitnamilegacy/zookeeper:3.9", "/bitnami", 0),
+    ],
+)
+def test_a_zookeeper_with_a_mount_above_its_volumes_keeps_nothing(image: str, target: str, expected: int) -> None:
+    declared = {"KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://kafka:9092"}
+    broker = kafka(declared, more="    volumes: [./d:/var/lib/kafka/data]\n")
+    mounted = broker.replace("image: zookeeper:3.9\n", f"image: {image}\n    volumes: [./z:{target}]\n")
+    assert len(findings_of(mounted, "zookeeper-data-not-kept")) == expected
+
+
 def test_a_relay_that_no_listener_fits_needs_one_more() -> None:
     command = "    command: TCP-LISTEN:9092,fork TCP:kafka:9092\n"
     proxy = f"  proxy:\n    image: alpine/socat\n    ports: ['19092:9092']\n{command}"

@@ -18,7 +18,7 @@ from netdiag.digits import number_of
 from netdiag.findings import Edit, Location
 from netdiag.kafka.broker_config import BrokerConfig, Mode
 from netdiag.kafka.client_properties import ClientProperties, Store
-from netdiag.kafka.images.families import Sign
+from netdiag.kafka.images.families import FAMILIES, Sign, parse_image
 from netdiag.kafka.images.reference import ContainerUser
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry
@@ -416,6 +416,17 @@ class Member:
         """This member's attachment to a network."""
         return next((a for a in self.attachments if a.network == network), None)
 
+    def mounted_at(self, directory: str) -> PurePosixPath | None:
+        """Where what holds a directory is mounted, be it an anonymous volume of the image; None for the container's."""
+        folder = PurePosixPath(directory)
+        paths = map(PurePosixPath, (*self.mounts, *FAMILIES[parse_image(self.image).family].volumes))
+        return max(filter(folder.is_relative_to, paths), key=lambda path: len(path.parts), default=None)
+
+    def storage_of(self, directory: str) -> Storage | None:
+        """The mount that holds a directory; None where that is an anonymous volume, or the container itself."""
+        path = self.mounted_at(directory)
+        return next((storage for storage in self.storage if PurePosixPath(storage.target) == path), None)
+
 
 class DeclaredValue:
     """A value as somebody wrote it, able to point at any stretch of itself; subclassed by each source.
@@ -496,10 +507,8 @@ class Broker:
         return () if self.is_configured_by_file else self.config.data_directories
 
     def storage_of(self, directory: str) -> Storage | None:
-        """The innermost mount that contains a directory, where its source has a name."""
-        folder = PurePosixPath(directory)
-        around = [storage for storage in self.member.storage if folder.is_relative_to(storage.target)]
-        return max(around, key=lambda storage: len(storage.target), default=None)
+        """The mount that holds a directory; None where that is an anonymous volume, or the container itself."""
+        return self.member.storage_of(directory)
 
     @property
     def is_configured_by_file(self) -> bool:

@@ -231,7 +231,7 @@ def _mounted_folder(volume: Volume) -> str | None:
 
 def stored_identities(broker: Broker, service: Service, read: ReadFile) -> Iterator[StoredIdentity]:
     """What the data directories that the service mounts say of the broker that wrote them."""
-    for directory in broker.data_directories:
+    for directory in filter(broker.storage_of, broker.data_directories):
         path = posixpath.join(directory, META_PROPERTIES)
         mounted = mounted_file(service, path, read)
         if mounted is None or mounted.source is None:

@@ -57,4 +57,5 @@ FAMILY = Family(
     default_cluster_id=lambda environment, image: DEFAULT_CLUSTER_ID,
     config_file=lambda environment: "/mnt/shared/config/server.properties",
     user=lambda image: ContainerUser(uid=1000, gid=1000),
+    volumes=("/etc/kafka/secrets", "/var/lib/kafka/data", "/mnt/shared/config"),
 )

@@ -127,6 +127,7 @@ FAMILY = Family(
     start_scripts=("/etc/confluent/docker/run",),
     frozen=("confluentinc/cp-enterprise-kafka",),
     data_directory="/var/lib/kafka/data",
+    volumes=("/var/lib/kafka/data", "/etc/kafka/secrets"),
     user=_user,
 )
 LOCAL = Family(
@@ -135,6 +136,7 @@ LOCAL = Family(
     settings=lambda environment, image, launch: local_settings(environment, image.kafka_version),
     version=_version,
     default_cluster_id=lambda environment, image: LOCAL_DEFAULTS["CLUSTER_ID"],
+    volumes=("/var/lib/kafka/data", "/etc/kafka/secrets"),
 )
 ZOOKEEPER = Family(
     id=ImageFamily.CONFLUENT_ZOOKEEPER,
@@ -142,4 +144,5 @@ ZOOKEEPER = Family(
     settings=lambda environment, image, launch: ImageSettings(),
     version=lambda repository, tag: None,
     runs_broker=lambda environment, command: False,
+    volumes=("/var/lib/zookeeper/data", "/var/lib/zookeeper/log", "/etc/zookeeper/secrets"),
 )

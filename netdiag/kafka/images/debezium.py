@@ -153,4 +153,5 @@ FAMILY = Family(
     version=_version,
     start_scripts=(r"^(?:/docker-entrypoint\.sh )?start$",),
     default_cluster_id=lambda environment, image: DEFAULT_CLUSTER_ID if is_kraft(environment, image) else None,
+    volumes=("/kafka/data", "/kafka/logs", "/kafka/config"),
 )

@@ -81,6 +81,7 @@ class Family:
     patterns of which a replaced command must hold one for the container still to run a broker. `runs_broker` says
     whether the image runs one with this environment and this command, empty where it is the image's own. `frozen`:
     repositories that get no releases any more. `user` is whom the image runs the broker as, None where nobody knows.
+    `volumes`: the VOLUMEs of its Dockerfile; the engine makes an anonymous volume for each that nothing is mounted at.
     """
 
     id: ImageFamily
@@ -93,6 +94,7 @@ class Family:
     cluster_id_variables: tuple[str, ...] = ("CLUSTER_ID",)
     default_cluster_id: Callable[[Environment, ImageReference], str | None] = lambda environment, image: None
     data_directory: str = ""
+    volumes: tuple[str, ...] = ()
     user: Callable[[ImageReference], ContainerUser | None] = lambda image: None
     config_file: Callable[[Environment], str | None] = lambda environment: None
 

@@ -61,7 +61,8 @@ from netdiag.kafka.images.families import parse_image
 ID = "zookeeper-data-not-kept"
 SEVERITY = Severity.WARNING
 
-# Where the images keep data and the log of transactions; and the variables that choose other folders.
+# Where the images keep data and the log of transactions, most of them in VOLUMEs of their own; and the variables that
+# choose other folders.
 _FOLDERS = {
     "confluentinc/cp-zookeeper": ("/var/lib/zookeeper/data", "/var/lib/zookeeper/log"),
     "zookeeper": ("/data", "/datalog"),
@@ -69,6 +70,7 @@ _FOLDERS = {
     "bitnamilegacy/zookeeper": ("/bitnami/zookeeper",),
     "debezium/zookeeper": ("/zookeeper/data", "/zookeeper/txns"),
 }
+_WITHOUT_VOLUMES = frozenset({"bitnami/zookeeper", "bitnamilegacy/zookeeper"})
 _CHOOSING = ("ZOOKEEPER_DATA_DIR", "ZOOKEEPER_DATA_LOG_DIR", "ZOO_DATA_DIR", "ZOO_DATA_LOG_DIR")
 
 
@@ -105,15 +107,16 @@ def _zookeepers(deployment: Deployment, broker: Broker) -> tuple[Member, ...]:
 
 def _may_keep(zookeeper: Member) -> bool:
     """Whether something of its data, or of its log, outlives the container; yes where nobody knows where these are."""
-    folders = _FOLDERS.get(parse_image(zookeeper.image).repository)
+    repository = parse_image(zookeeper.image).repository
+    folders = _FOLDERS.get(repository)
     if folders is None or any(name in zookeeper.variables for name in _CHOOSING):
         return True
-    return any(_overlap(storage.target, folder) for storage in zookeeper.storage for folder in folders)
-
-
-def _overlap(one: str, other: str) -> bool:
-    first, second = PurePosixPath(one), PurePosixPath(other)
-    return first.is_relative_to(second) or second.is_relative_to(first)
+    pairs = [(PurePosixPath(storage.target), PurePosixPath(each)) for storage in zookeeper.storage for each in folders]
+    # An anonymous volume covers what is mounted above it.
+    may_be_above = repository in _WITHOUT_VOLUMES
+    return any(
+        target.is_relative_to(folder) or (may_be_above and folder.is_relative_to(target)) for target, folder in pairs
+    )
 
 
 def _deleted(kept: Storage) -> str:
