@@ -448,7 +448,8 @@ def test_nobody_says_where_the_data_are_to_be(environment: str, expected: int) -
     image: apache/kafka:4.3.1
     volumes: ["./data:/var/lib/kafka/data"]
     environment:
-      KAFKA_NODE_ID: 1{environment}
+      KAFKA_PROCESS_ROLES: broker
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092{environment}
 """
     assert len(findings_of(service, "data-not-kept")) == expected
 
@@ -465,7 +466,8 @@ def test_nobody_says_where_the_data_are_to_be(environment: str, expected: int) -
 def test_a_zookeeper_with_a_mount_above_its_volumes_keeps_nothing(image: str, target: str, expected: int) -> None:
     declared = {"KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://kafka:9092"}
     broker = kafka(declared, more="    volumes: [./d:/var/lib/kafka/data]\n")
-    mounted = broker.replace("image: zookeeper:3.9\n", f"image: {image}\n    volumes: [./z:{target}]\n")
+    port = "    environment: {ZOOKEEPER_CLIENT_PORT: 2181, ZOO_PORT: 2181}\n"
+    mounted = broker.replace("image: zookeeper:3.9\n", f"image: {image}\n    volumes: [./z:{target}]\n{port}")
     assert len(findings_of(mounted, "zookeeper-data-not-kept")) == expected
 
 

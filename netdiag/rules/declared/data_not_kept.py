@@ -83,8 +83,8 @@ def _covered(broker: Broker) -> Finding | None:
 
 def _unused(broker: Broker) -> Finding | None:
     """Nothing says that the data are to be where something is mounted for them."""
-    is_known = not broker.is_configured_by_file and not broker.config.is_unknown("log.dirs")
-    if broker.config.family is not ImageFamily.APACHE or not is_known or broker.data_directories:
+    is_said = broker.is_configured_by_file or not broker.config.settings.keys().isdisjoint(("log.dirs", "log.dir"))
+    if broker.config.family is not ImageFamily.APACHE or is_said:
         return None
     offered = PurePosixPath(_OFFERED)
     for storage in broker.member.storage:
