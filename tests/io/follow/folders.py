@@ -38,6 +38,7 @@ class Shelf:
     def finish(self) -> None:
         pass
 
+
 # More than any test needs.
 _MOST_BATCHES = 1000
 
