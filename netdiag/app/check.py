@@ -29,10 +29,12 @@ from netdiag.errors import NetdiagError, internal_error
 from netdiag.findings import FileLocation, Severity
 from netdiag.io.files import BASE_NAMES, read_config
 from netdiag.io.files.projects import (
+    CiFile,
     NoProject,
     ProjectFiles,
     ProjectReader,
     base_beside,
+    ci_file_at,
     find_project,
     project_of,
     projects_at,
@@ -115,6 +117,14 @@ class Target:
     settings: Settings
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CiTarget:
+    """A file of CI jobs or command lines to check, and its settings."""
+
+    project: CiFile
+    settings: Settings
+
+
 def check(options: CheckOptions, listener: Listener = SILENT) -> CheckResult:
     """Check the projects of the options; an input that cannot be read, or was not reached, carries its error."""
     return Check(options, listener).run()
@@ -126,7 +136,14 @@ class Check:
     def __init__(self, options: CheckOptions, listener: Listener = SILENT) -> None:
         self.options = options
         self.listener = listener
-        self.targets, settings = targets_of(options)
+        jobs = tuple(file for path in options.files if (file := ci_file_at(path)))
+        named = {file.path for file in jobs}
+        rest = replace(options, files=tuple(path for path in options.files if path not in named))
+        projects, settings = targets_of(rest, search=not jobs)
+        configurations = Configurations(options)
+        found = tuple(CiTarget(project=f, settings=configurations.settings(f.configuration_folder)) for f in jobs)
+        self.targets: tuple[Target | CiTarget, ...] = (*projects, *found)
+        settings = tuple(target.settings for target in self.targets) or settings
         self.fail_on = fail_on(settings, options.fail_on)
         self._configuration_files = tuple(item.configuration.path for item in settings)
 
@@ -140,7 +157,7 @@ class Check:
             also_read=(*self._configuration_files, self.options.baseline or ""),
         )
 
-    def report(self, targets: tuple[Target, ...], replaced: Mapping[str, bytes], *, matrix: bool) -> Report:
+    def report(self, targets: tuple[Target | CiTarget, ...], replaced: Mapping[str, bytes], *, matrix: bool) -> Report:
         """The report on some of the targets."""
         parts: list[Part] = []
         sharing: dict[int, _Project] = {}
@@ -165,10 +182,14 @@ class Check:
         return suppressed_report(parts, self.options, self.listener)
 
     def _reader(
-        self, target: Target, replaced: Mapping[str, bytes], found: list["_Project"], *, matrix: bool
+        self, target: Target | CiTarget, replaced: Mapping[str, bytes], found: list["_Project"], *, matrix: bool
     ) -> Callable[[], Report]:
         def read() -> Report:
             self.listener.detail(f"reading {target.project.name}")
+            if isinstance(target, CiTarget):
+                from netdiag.app.ci import report_on  # nobody else pays for its readers
+
+                return report_on(target.project, target.settings, self.options, replaced, matrix=matrix)
             if isinstance(target.project, NoProject):
                 raise target.project.error
             found.append(self._read(target.project, target.settings, replaced))
@@ -217,7 +238,12 @@ class Check:
         )
 
     def _look_around(
-        self, parts: list[Part], targets: Sequence[Target], projects: Mapping[int, "_Project"], *, matrix: bool
+        self,
+        parts: list[Part],
+        targets: Sequence[Target | CiTarget],
+        projects: Mapping[int, "_Project"],
+        *,
+        matrix: bool,
     ) -> None:
         """Judge again, with their neighbours, the projects that share a network with others."""
         around = with_neighbours([project.deployment for project in projects.values()])

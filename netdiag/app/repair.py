@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 
-from netdiag.app.check import Check, CheckResult, Target
+from netdiag.app.check import Check, CheckResult, CiTarget, Target
 from netdiag.app.progress import Listener
 from netdiag.findings import Applicability, Finding, Severity
 from netdiag.io.files import is_within, write_changes
@@ -69,10 +69,10 @@ def find_repairs(check: Check, result: CheckResult, *, unsafe: bool) -> Repairs:
     whole = Repairs()
     for target in check.targets:
 
-        def check_with(replaced: Mapping[str, bytes], target: Target = target) -> Report:
+        def check_with(replaced: Mapping[str, bytes], target: Target | CiTarget = target) -> Report:
             return check.report((target,), {**given, **replaced}, matrix=False)
 
-        def may_write(path: str, target: Target = target) -> bool:
+        def may_write(path: str, target: Target | CiTarget = target) -> bool:
             return _may_write(path, target, check.options.read.env_files)
 
         one = tried(check_with, whole.after, may_write, unsafe=unsafe)
@@ -208,7 +208,7 @@ def _key(finding: Finding) -> tuple[str, str | None, str | None]:
     return (finding.rule, finding.service, finding.listener)
 
 
-def _may_write(path: str, target: Target, env_files: Sequence[str]) -> bool:
+def _may_write(path: str, target: Target | CiTarget, env_files: Sequence[str]) -> bool:
     project = target.project
     if path in env_files:
         return True

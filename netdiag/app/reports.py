@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from netdiag.deployment.clients import client_addresses, client_vantages
 from netdiag.deployment.model.deployment import Deployment
-from netdiag.deployment.model.vantage import Vantage, VantageKind, bootstraps, vantages
+from netdiag.deployment.model.vantage import DOCKER_HOST, Vantage, VantageKind, bootstraps, vantages
 from netdiag.deployment.model.verdict import Address, Cell
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.errors import NetdiagError
@@ -47,14 +47,21 @@ def interrupted(items: Iterable[Input]) -> Report:
     return replace(merged(unread(item, NetdiagError("interrupted")) for item in items), interrupted=True)
 
 
-def predicted_matrix(name: str, deployment: Deployment, findings: Sequence[Finding]) -> Matrix | str:
-    """The matrix of a deployment in which the brokers that findings condemn do not run, or why there is none."""
+def predicted_matrix(
+    name: str, deployment: Deployment, findings: Sequence[Finding], only: Sequence[Vantage] = ()
+) -> Matrix | str:
+    """The matrix of a deployment in which the brokers that findings condemn do not run, or why there is none.
+
+    `only` are the places that there are, where clients stand nowhere else.
+    """
     down = failing_to_start(findings, deployment)
     because = {f.service: f.rule for f in reversed(findings) if f.broker_prints and f.service}
     deployment = deployment.with_down(down)
-    clients = client_vantages(deployment)
-    places = tuple(sorted((*vantages(deployment), *clients), key=lambda place: place.kind in _OUTSIDE))
+    clients = {} if only else client_vantages(deployment)
+    places = tuple(only) or tuple(sorted((*vantages(deployment), *clients), key=lambda place: place.kind in _OUTSIDE))
     addresses = tuple(dict.fromkeys((*bootstraps(deployment), *client_addresses(deployment))))
+    if only:
+        addresses = tuple(address for address in addresses if address.host != DOCKER_HOST)
     unknown = [b.name for b in deployment.brokers if b.config.is_broker and b.config.is_unknown("listeners")]
     serving = [b for b in deployment.brokers if b.config.is_broker]
     if serving and (len(unknown) == len(serving) or not addresses):

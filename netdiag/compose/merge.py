@@ -441,6 +441,8 @@ class _Expander:
         return assemble(self.source, pieces, node.start, node.end)
 
     def _interpolated(self, text: Text) -> Text:
+        if not self.scope.substitutes:
+            return text
         text, faults = interpolate(text, self.scope.lookup)
         self.problems.spend(len(text.value), text.span)
         self._given(text)

@@ -177,7 +177,8 @@ class Build:
 class Service:
     """A declared unit; `span` is its key. A None or empty field is absent from the files.
 
-    `secrets` are those that are files of the project, as mounts of these files.
+    `secrets` are those that are files of the project, as mounts of these files. `path` are the keys and indexes that
+    lead to it in a file that is not Compose's, `variables_key` what its variables stand under there.
     """
 
     name: str
@@ -212,6 +213,8 @@ class Service:
     dns: tuple[Text, ...] = ()
     dns_search: tuple[Text, ...] = ()
     user: Text | None = None
+    path: tuple[str | int, ...] = ()
+    variables_key: str = "environment"
 
     def active(self, profiles: tuple[str, ...]) -> bool:
         """Whether `docker compose up` with these active profiles starts the service; `*` is all of them."""

@@ -49,10 +49,14 @@ _FALSE_WORDS = frozenset(("false", "n", "no", "off"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What a file's values are read in: the folder its relative paths start from, and its variables."""
+    """What a file's values are read in: the folder its relative paths start from, and its variables.
+
+    `substitutes` is false for a file that is not Compose's, in which a dollar is left to others.
+    """
 
     folder: str
     lookup: Lookup
+    substitutes: bool = True
 
     def path(self, name: str) -> str:
         """A path that the file names, as seen from the project's folder."""

@@ -44,10 +44,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """What was asked for: a compose file, or what runs. `error` is None when it was read."""
+    """What was asked for: a compose file, a job of a CI file, or what runs. `error` is None when it was read."""
 
     name: str
-    kind: Literal["file", "project", "engine"] = "file"
+    kind: Literal["file", "job", "project", "engine"] = "file"
     brokers: tuple[str, ...] = ()
     also_read: tuple[str, ...] = ()
     error: Problem | None = None

@@ -1,5 +1,6 @@
 """Every rule. Code that judges one kind of input imports only the rules of that kind."""
 
+from netdiag.rules.ci import CI
 from netdiag.rules.compose import COMPOSE
 from netdiag.rules.declared import DECLARED
 from netdiag.rules.observed import OBSERVED
@@ -7,4 +8,4 @@ from netdiag.rules.rule import Rule
 from netdiag.rules.topology import TOPOLOGY
 from netdiag.rules.wire import WIRE
 
-ALL: tuple[Rule, ...] = (*COMPOSE, *DECLARED, *OBSERVED, *WIRE, *TOPOLOGY)
+ALL: tuple[Rule, ...] = (*COMPOSE, *DECLARED, *CI, *OBSERVED, *WIRE, *TOPOLOGY)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from netdiag.compose.project import Project
     from netdiag.deployment.model.deployment import Deployment
     from netdiag.deployment.observation.live_view import LiveView
+    from netdiag.deployment.sources.ci.job import CiJob
     from netdiag.topology.graph import Topology
     from netdiag.traffic.facts import WireView
 
@@ -47,6 +48,15 @@ class DeclaredRule(Rule, Protocol):
     @property
     def check(self) -> "Callable[[Deployment], Iterable[Finding]]":
         """The function that looks for the defect in a deployment."""
+        ...
+
+
+class CiRule(Rule, Protocol):
+    """A rule about the jobs of CI systems. Its examples are workflows of GitHub."""
+
+    @property
+    def check(self) -> "Callable[[CiJob], Iterable[Finding]]":
+        """The function that looks for the defect in a job."""
         ...
 
 

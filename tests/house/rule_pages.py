@@ -13,12 +13,14 @@ from netdiag.findings import Finding
 from netdiag.render.findings.edits import repair, unified_diff
 from netdiag.render.rule_pages import escaped, fenced, rule_markdown
 from netdiag.rules.all_rules import ALL
+from netdiag.rules.ci import CI, check_job
 from netdiag.rules.compose import COMPOSE, check_project
 from netdiag.rules.declared import DECLARED, check_deployment
 from netdiag.rules.observed import OBSERVED, REGISTERED, check_live
 from netdiag.rules.rule import Rule, rule_page
 from netdiag.rules.topology import TOPOLOGY, check_topology
 from netdiag.rules.wire import WIRE, check_wire
+from tests.ci.workflows import jobs_of
 from tests.deployment.stacks import deployment_of, project_of
 from tests.house.tree import ROOT
 from tests.rules.recorded import view_of
@@ -30,7 +32,7 @@ COMMAND = "make docs"
 INDEX = "README.md"
 _HEAD = f"""# Rules
 
-`netdiag check-listeners` checks Compose files and running containers, `netdiag analyze` packet captures, and
+`netdiag check-listeners` checks Compose files, CI files and running containers, `netdiag analyze` packet captures, and
 `netdiag topology` the network of a machine. `netdiag explain RULE` prints the same page in a terminal. The table gives
 the usual severity; a rule lowers it when it knows less. `{COMMAND}` generates these pages from the rules.
 """
@@ -48,6 +50,7 @@ def index() -> str:
     tables = (
         ("Brokers and listeners", DECLARED),
         ("Compose files", COMPOSE),
+        ("Jobs of CI systems", CI),
         ("Running containers", OBSERVED),
         ("Packet captures", WIRE),
         ("Network of a machine", TOPOLOGY),
@@ -62,6 +65,8 @@ def page_of(rule: Rule) -> str:
     where = "in Compose files and running containers"
     if rule in OBSERVED or rule in COMPOSE:
         where = "with `--live` only" if rule in OBSERVED else "in Compose files"
+    if rule in CI:
+        where = "in the jobs of CI files"
     if rule in REGISTERED:
         where = "in what brokers have registered (`netdiag registry`)"
     if rule in WIRE:
@@ -78,6 +83,8 @@ def found(rule: Rule) -> tuple[Finding, ...]:
     bad = rule_page(rule.__doc__ or "").bad
     if rule in COMPOSE:
         all_found = check_project(project_of(bad, path=_FILE))
+    elif rule in CI:
+        all_found = tuple(found for job in jobs_of(bad) for found in check_job(job))
     elif rule in OBSERVED:
         all_found = check_live(view_of(bad))
     elif rule in WIRE:

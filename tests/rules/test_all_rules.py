@@ -7,7 +7,7 @@ import pytest
 
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import FileLocation, Severity, WireLocation
-from netdiag.rules import compose, declared, observed, topology, wire
+from netdiag.rules import ci, compose, declared, observed, topology, wire
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.declared import DECLARED, check_deployment, failing_to_start
 from netdiag.rules.observed import check_live
@@ -22,6 +22,7 @@ from tests.each import each
 KINDS: tuple[tuple[ModuleType, tuple[Rule, ...]], ...] = (
     (compose, compose.COMPOSE),
     (declared, declared.DECLARED),
+    (ci, ci.CI),
     (observed, observed.OBSERVED),
     (wire, wire.WIRE),
     (topology, topology.TOPOLOGY),

@@ -12,10 +12,12 @@ from netdiag.compose.problems import ComposeError
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.findings import FileLocation, Finding, Severity, WireLocation
 from netdiag.render.report import Input, Problem, Report
+from netdiag.rules.ci import CI, check_job
 from netdiag.rules.compose import COMPOSE, check_project
 from netdiag.rules.declared import DECLARED, check_deployment
 from netdiag.rules.observed import OBSERVED, check_live
 from netdiag.rules.rule import (
+    CiRule,
     ComposeRule,
     DeclaredRule,
     ObservedRule,
@@ -27,6 +29,7 @@ from netdiag.rules.rule import (
 )
 from netdiag.rules.topology import TOPOLOGY, check_topology
 from netdiag.rules.wire import WIRE, check_wire
+from tests.ci.workflows import jobs_of
 from tests.deployment.stacks import deployment_of, project_of
 from tests.each import each
 from tests.rules.recorded import view_of
@@ -92,6 +95,22 @@ def test_good_file_is_silent_under_all_rules(rule: ComposeRule) -> None:
     good = _page_of(rule).good
     assert check_project(project_of(good)) == ()
     assert check_deployment(deployment_of(good)) == ()
+
+
+@pytest.mark.parametrize("rule", CI, ids=lambda rule: rule.ID)
+def test_bad_workflow_fires_exactly_at_its_marks(rule: CiRule) -> None:
+    page = _page_of(rule)
+    findings = [finding for job in jobs_of(page.bad) for finding in check_job(job)]
+    lines = tuple(f.location.line for f in findings if isinstance(f.location, FileLocation))
+    assert page.bad_lines
+    assert {finding.rule for finding in findings} == {rule.ID}
+    assert {finding.severity for finding in findings} == {rule.SEVERITY}
+    assert lines == page.bad_lines
+
+
+@pytest.mark.parametrize("rule", CI, ids=lambda rule: rule.ID)
+def test_good_workflow_is_silent_under_all_rules(rule: CiRule) -> None:
+    assert [finding for job in jobs_of(_page_of(rule).good) for finding in check_job(job)] == []
 
 
 @each("rule", WIRE, ids=lambda rule: rule.ID)

@@ -333,6 +333,9 @@ def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str) -
             linked = inside.links[host]
             if linked is None:
                 return Unknown(because=f'"{host}" is a link to a container that these files do not define')
+            on_bridge = _linked_on_default_bridge(deployment, inside, linked)
+            if on_bridge:
+                return on_bridge
             host = linked
     networks = tuple(a.network for a in inside.attachments) if inside else vantage.networks
     for network in networks:
@@ -346,6 +349,21 @@ def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str) -
         if found:
             return found
     return _not_found(deployment, vantage, networks, host)
+
+
+def _linked_on_default_bridge(deployment: Deployment, member: Member, linked: str) -> tuple[MemberAddress, ...]:
+    """The address of a linked container on the default bridge: the engine writes it into the hosts file."""
+    other = deployment.by_name.get(linked)
+    if other is None or not deployment.is_running(other):
+        return ()
+    bridges = [
+        a.network
+        for a in member.attachments
+        if a.network in deployment.networks
+        and deployment.networks[a.network].kind is NetworkKind.DEFAULT_BRIDGE
+        and other.on(a.network) is not None
+    ]
+    return tuple(MemberAddress(member=linked, network=network) for network in bridges)
 
 
 def _members_called(deployment: Deployment, network: str, host: str) -> tuple[Member, ...]:

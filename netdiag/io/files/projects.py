@@ -10,6 +10,7 @@ import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
+from typing import Literal
 
 from netdiag.compose.dotenv import load_dotenv
 from netdiag.compose.load import ALL_PROFILES, load, normalized_name
@@ -29,12 +30,19 @@ from netdiag.io.files import (
     read_optional,
     read_stdin,
 )
+from netdiag.patterns import regex
 from netdiag.values import dataclass
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
 # The largest file of a project's folder that is read because a container mounts it, in bytes.
 LARGEST_MOUNTED = 1024 * 1024
+_LOOKED_AT = 64 * 1024
+_WORKFLOWS = [[".github", "workflows"], [".gitea", "workflows"], [".forgejo", "workflows"]]
+_TOP_SERVICES = regex(rb"(?m)^services:[ \t]*(?:#.*)?\r?\n[ \t]+[^\s-]")
+_TOP_JOBS = regex(rb"(?m)^jobs:")
+_TOP_ON = regex(rb"(?m)^[\"']?(?:on|true)[\"']?:")
+_SCRIPT = regex(rb"(?m)^[ \t]+(?:before_)?script:")
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _FALSE = ("0", "f", "F", "FALSE", "false", "False")
 
@@ -82,6 +90,34 @@ class NoProject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CiFile:
+    """A file that declares jobs or holds command lines. `found`: the user has not named it, but asked to look for such.
+
+    `folder` is the one from which the paths in it start: the repository of a workflow or a pipeline.
+    """
+
+    path: str
+    kind: Literal["github", "gitlab", "commands"]
+    folder: str = ""
+    found: bool = False
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The file alone."""
+        return (self.path,)
+
+    @property
+    def name(self) -> str:
+        """What it is called in a report."""
+        return self.path
+
+    @property
+    def configuration_folder(self) -> str:
+        """Where the search for its configuration begins."""
+        return os.path.dirname(self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
     """What the user says about reading compose files.
 
@@ -117,6 +153,34 @@ def project_at(path: str, project_directory: str | None = None) -> ProjectFiles:
     if os.path.join(folder, name) in files:
         return ProjectFiles(files=files, folder=start)
     return ProjectFiles(files=(path,), folder=start, alone=name not in BASE_NAMES)
+
+
+def ci_file_at(path: str) -> CiFile | None:
+    """The file of CI jobs that a path names: by its folder or name, else by what stands in it; None for any other."""
+    folder, name = os.path.split(path)
+    if name.endswith((".yml", ".yaml")):
+        parts = os.path.abspath(folder).replace(os.sep, "/").split("/")
+        if parts[-2:] in _WORKFLOWS:
+            return CiFile(path=path, kind="github", folder=os.path.normpath(os.path.join(folder, "..", "..")))
+        if name.endswith((".gitlab-ci.yml", ".gitlab-ci.yaml")):
+            return CiFile(path=path, kind="gitlab", folder=folder)
+        if "compose" not in name and os.path.isfile(path):
+            return _by_content(path, folder)
+    return None
+
+
+def _by_content(path: str, folder: str) -> CiFile | None:
+    """What the first lines of a file tell, one that compose would take by its top level excepted."""
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(_LOOKED_AT)
+    except OSError:
+        return None
+    if _TOP_SERVICES.search(data):
+        return None
+    if _TOP_JOBS.search(data) and _TOP_ON.search(data):
+        return CiFile(path=path, kind="github", folder=folder)
+    return CiFile(path=path, kind="gitlab", folder=folder) if _SCRIPT.search(data) else None
 
 
 def base_beside(files: ProjectFiles) -> ProjectFiles | None:

@@ -1,0 +1,82 @@
+"""Check the jobs of CI files and the command lines of scripts, each as a deployment with the place of its steps."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from netdiag.app.configuration import CheckOptions, Settings
+from netdiag.app.reports import predicted_matrix
+from netdiag.compose.positions import Source
+from netdiag.deployment.model.deployment import HostKind, Platform
+from netdiag.deployment.sources.ci.github import workflow_jobs
+from netdiag.deployment.sources.ci.job import CiJob, DeclaredJob, as_deployment
+from netdiag.findings import Finding
+from netdiag.io.files import read_file, read_inside
+from netdiag.io.files.projects import LARGEST_MOUNTED, CiFile
+from netdiag.render.report import Input, Matrix, Report
+from netdiag.rules.ci import check_job
+
+
+def report_on(
+    file: CiFile, settings: Settings, options: CheckOptions, replaced: Mapping[str, bytes], *, matrix: bool
+) -> Report:
+    """The report on a file: an input for each job that has a broker, or one for the file where none has."""
+    reading = _Reading(file, replaced)
+    platform = options.engine.over(Platform(kind=HostKind.LINUX))
+    jobs = [
+        as_deployment(job, read=reading.read, facts=settings.facts, platform=platform)
+        for job in _declared(file, reading)
+    ]
+    return _judged(file, [job for job in jobs if job.brokers], reading, matrix=matrix)
+
+
+class _Reading:
+    """The file and what it names; `contents` holds every file that was read."""
+
+    def __init__(self, file: CiFile, replaced: Mapping[str, bytes]) -> None:
+        self.file = file
+        self.contents: dict[str, bytes] = {}
+        self._replaced = replaced
+
+    def source(self) -> Source:
+        return Source(self.file.path, self._keep(self.file.path, read_file(self.file.path)))
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of a file of the repository, whatever links say; None when there is none."""
+        data = read_inside(self.file.folder, path, limit=LARGEST_MOUNTED)
+        return None if data is None else self._keep(path, data)
+
+    def _keep(self, path: str, data: bytes) -> bytes:
+        self.contents[path] = self._replaced.get(path, data)
+        return self.contents[path]
+
+
+def _declared(file: CiFile, reading: _Reading) -> Iterable[DeclaredJob]:
+    return workflow_jobs(reading.source())
+
+
+def _judged(file: CiFile, jobs: Iterable[CiJob], reading: _Reading, *, matrix: bool) -> Report:
+    inputs: dict[str, Input] = {}
+    findings: dict[tuple[object, ...], Finding] = {}
+    matrices: dict[str, Matrix] = {}
+    notes: dict[str, None] = {}
+    for job in jobs:
+        name = f"{file.path}: job {job.name}"
+        inputs.setdefault(name, Input(name=name, kind="job", brokers=tuple(broker.name for broker in job.brokers)))
+        found = check_job(job)
+        for finding in found:
+            # What is said of every combination of a matrix is said once.
+            findings.setdefault((finding.rule, finding.location, finding.message), finding)
+        if matrix and name not in matrices:
+            predicted = predicted_matrix(name, job.deployment, found, job.vantages)
+            if isinstance(predicted, Matrix):
+                matrices[name] = predicted
+            else:
+                notes[predicted] = None
+    also_read = tuple(path for path in reading.contents if path != file.path)
+    return Report(
+        inputs=tuple(replace(one, also_read=also_read) for one in inputs.values()) or (Input(name=file.path),),
+        findings=tuple(findings.values()),
+        matrices=tuple(matrices.values()),
+        notes=tuple(notes),
+        sources=reading.contents,
+    )

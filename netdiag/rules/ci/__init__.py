@@ -1,0 +1,69 @@
+"""Rules about jobs of CI systems: what their steps get from the brokers that are their services."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from netdiag.deployment.sources.ci.job import CiJob
+from netdiag.findings import Finding, Severity, by_place
+from netdiag.rules.ci import ci_service_not_awaited, ci_steps_cannot_connect, ci_steps_wrong_address
+from netdiag.rules.declared import (
+    DECLARED,
+    advertised_host_unknown,
+    advertised_internal_name_for_host,
+    advertised_loopback_for_remote_clients,
+    advertised_port_differs_from_published,
+    advertised_port_not_published,
+    check_deployment,
+    default_bridge_no_dns,
+    ephemeral_or_range_port,
+    failing_to_start,
+    host_alias_portability,
+    host_names_unchecked,
+    host_network_mode,
+    network_mode_none_or_shared,
+    networks_not_shared,
+    published_loopback_advertised_elsewhere,
+)
+from netdiag.rules.rule import CiRule, DeclaredRule
+
+CI: tuple[CiRule, ...] = (
+    ci_service_not_awaited,
+    ci_steps_cannot_connect,
+    ci_steps_wrong_address,
+)
+# What these say of clients on the docker host, on the LAN or in other containers, a job answers for its own places.
+_OF_OTHER_PLACES: tuple[DeclaredRule, ...] = (
+    advertised_host_unknown,
+    advertised_internal_name_for_host,
+    advertised_port_differs_from_published,
+    advertised_port_not_published,
+    default_bridge_no_dns,
+    ephemeral_or_range_port,
+    host_alias_portability,
+    host_names_unchecked,
+    host_network_mode,
+    network_mode_none_or_shared,
+    networks_not_shared,
+    published_loopback_advertised_elsewhere,
+)
+_ALIKE = tuple(rule for rule in DECLARED if rule not in _OF_OTHER_PLACES)
+
+
+def check_job(job: CiJob, rules: Iterable[CiRule] = CI) -> tuple[Finding, ...]:
+    """What is wrong with a job, by place, then by rule; what a finding of a job's own says is said once."""
+    declared = check_deployment(job.deployment, () if job.followed else _ALIKE)
+    down = failing_to_start(declared, job.deployment)
+    up = replace(job, deployment=job.deployment.with_down(down)) if down else job
+    own = [finding for rule in rules for finding in rule.check(up)]
+    return tuple(sorted((*own, *_besides(own, declared)), key=by_place))
+
+
+def _besides(own: Iterable[Finding], declared: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings about declarations that no finding of the job says already."""
+    failing = {finding.service for finding in own if finding.rule == ci_steps_cannot_connect.ID}
+    for finding in declared:
+        if finding.rule == advertised_loopback_for_remote_clients.ID and (
+            finding.service in failing or finding.severity is Severity.NOTE
+        ):
+            continue
+        yield finding

@@ -1,0 +1,72 @@
+"""Nothing waits until a broker of a CI job is up.
+
+Why: GitHub starts the first step as soon as the containers of the services run, and waits only for services with a
+health check. A broker needs some seconds more, so the first clients are refused. The finding is a warning if the first
+step has a client that gives up soon (kcat, rpk), and a note otherwise: what comes before may take long enough, and most
+clients try again.
+
+Bad:
+    on: push
+    jobs:
+      test:
+        runs-on: ubuntu-latest
+        services:
+          kafka:  # <- here
+            image: apache/kafka:3.9.1
+            ports: ["9092:9092"]
+        steps:
+          - run: kcat -b localhost:9092 -L
+
+Good:
+    on: push
+    jobs:
+      test:
+        runs-on: ubuntu-latest
+        services:
+          kafka:
+            image: apache/kafka:3.9.1
+            ports: ["9092:9092"]
+        steps:
+          - run: netdiag wait localhost:9092
+          - run: kcat -b localhost:9092 -L
+
+Seen: Failed to acquire metadata: Local: Broker transport failure
+
+Sources: GitHub's documentation of service containers, `options` with `--health-cmd`.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.model.deployment import Broker
+from netdiag.deployment.sources.ci.job import CiJob, Place
+from netdiag.findings import Finding, Related, Severity
+
+ID = "ci-service-not-awaited"
+SEVERITY = Severity.WARNING
+
+
+def check(job: CiJob) -> Iterator[Finding]:
+    """One finding for every broker that no health check and no step waits for."""
+    for one in job.unawaited:
+        broker = job.deployment.broker(one.service)
+        if broker is None:
+            continue
+        related = () if one.step is None else (Related(location=one.step, message="gives up soon"),)
+        yield Finding(
+            rule=ID,
+            severity=Severity.NOTE if one.step is None else SEVERITY,
+            message=f"nothing waits until {one.service} is up before the steps begin",
+            location=one.where,
+            related=related,
+            why="the runner waits for a service only if it has a health check",
+            hint=f"begin with a step `netdiag wait {_address(job, broker, one.port)}`, or give the service options "
+            "with --health-cmd",
+            service=one.service,
+        )
+
+
+def _address(job: CiJob, broker: Broker, port: int) -> str:
+    if job.place is not Place.RUNNER:
+        return f"{broker.member.service or broker.name}:{port}"
+    published = [p.published for p in broker.member.published if p.target == port and p.published is not None]
+    return f"localhost:{published[0] if published else port}"
