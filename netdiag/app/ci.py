@@ -1,5 +1,6 @@
 """Check the jobs of CI files and the command lines of scripts, each as a deployment with the place of its steps."""
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from netdiag.findings import Finding
 from netdiag.io.files import read_file, read_inside
 from netdiag.io.files.projects import LARGEST_MOUNTED, CiFile
 from netdiag.render.report import Input, Matrix, Report
-from netdiag.rules.ci import check_job
+from netdiag.rules.ci import agreed, check_job
 
 
 def report_on(
@@ -22,10 +23,8 @@ def report_on(
     """The report on a file: an input for each job that has a broker, or one for the file where none has."""
     reading = _Reading(file, replaced)
     platform = options.engine.over(Platform(kind=HostKind.LINUX))
-    jobs = [
-        as_deployment(job, read=reading.read, facts=settings.facts, platform=platform)
-        for job in _declared(file, reading)
-    ]
+    declared = _declared(file, reading, options.gitlab_executor)
+    jobs = [as_deployment(job, read=reading.read, facts=settings.facts, platform=platform) for job in declared]
     return _judged(file, [job for job in jobs if job.brokers], reading, matrix=matrix)
 
 
@@ -45,33 +44,51 @@ class _Reading:
         data = read_inside(self.file.folder, path, limit=LARGEST_MOUNTED)
         return None if data is None else self._keep(path, data)
 
+    def local(self, path: str) -> Source | None:
+        """A file of the repository that the file includes."""
+        named = os.path.normpath(os.path.join(self.file.folder, path))
+        data = read_inside(self.file.folder, named)
+        return None if data is None else Source(named, self._keep(named, data))
+
     def _keep(self, path: str, data: bytes) -> bytes:
         self.contents[path] = self._replaced.get(path, data)
         return self.contents[path]
 
 
-def _declared(file: CiFile, reading: _Reading) -> Iterable[DeclaredJob]:
-    return workflow_jobs(reading.source())
+def _declared(file: CiFile, reading: _Reading, executor: str | None) -> Iterable[DeclaredJob]:
+    """The jobs of the file; those of GitLab once for each executor that may run them."""
+    source = reading.source()
+    if file.kind == "github":
+        return workflow_jobs(source)
+    from netdiag.deployment.sources.ci.gitlab import Executor, pipeline_jobs
+
+    executors = [one for one in Executor if executor in (None, one.value)]
+    found = [pipeline_jobs(source, one, reading.local) for one in executors]
+    return (job for jobs in found for job in jobs)
 
 
 def _judged(file: CiFile, jobs: Iterable[CiJob], reading: _Reading, *, matrix: bool) -> Report:
     inputs: dict[str, Input] = {}
-    findings: dict[tuple[object, ...], Finding] = {}
+    judged: dict[str, list[tuple[CiJob, tuple[Finding, ...]]]] = {}
     matrices: dict[str, Matrix] = {}
     notes: dict[str, None] = {}
     for job in jobs:
         name = f"{file.path}: job {job.name}"
-        inputs.setdefault(name, Input(name=name, kind="job", brokers=tuple(broker.name for broker in job.brokers)))
+        brokers = tuple(broker.name for broker in job.brokers)
+        inputs.setdefault(name, Input(name=name, kind="job", brokers=brokers))
         found = check_job(job)
-        for finding in found:
-            # What is said of every combination of a matrix is said once.
-            findings.setdefault((finding.rule, finding.location, finding.message), finding)
+        judged.setdefault(name, []).append((job, found))
         if matrix and name not in matrices:
             predicted = predicted_matrix(name, job.deployment, found, job.vantages)
             if isinstance(predicted, Matrix):
                 matrices[name] = predicted
             else:
                 notes[predicted] = None
+    findings: dict[tuple[object, ...], Finding] = {}
+    for alike in judged.values():
+        for finding in agreed(alike):
+            # What is said of several jobs, or of every combination of a matrix, is said once.
+            findings.setdefault((finding.rule, finding.location, finding.message), finding)
     also_read = tuple(path for path in reading.contents if path != file.path)
     return Report(
         inputs=tuple(replace(one, also_read=also_read) for one in inputs.values()) or (Input(name=file.path),),

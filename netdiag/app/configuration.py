@@ -23,7 +23,8 @@ class CheckOptions:
     `files` are files or folders of a project each, `project_files` those of one project; with neither, the project that
     compose finds. `config_file` is read in the place of the nearest one; `isolated` reads none. `engine` is what the
     user says about the engine and its machine, `resolves` about names that no file declares, as in `Facts`. With
-    `volumes`, the engine `host` is asked for what lies in the volumes of the projects.
+    `volumes`, the engine `host` is asked for what lies in the volumes of the projects. `gitlab_executor` runs the jobs
+    of GitLab, where that is known.
     """
 
     files: tuple[str, ...] = ()
@@ -42,6 +43,7 @@ class CheckOptions:
     fail_on: Severity | None = None
     volumes: bool = False
     host: str | None = None
+    gitlab_executor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

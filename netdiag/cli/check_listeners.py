@@ -41,6 +41,13 @@ _EVERY, _SHORTEST = 5.0, 1.0
 _CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 
 
+class GitlabExecutor(StrEnum):
+    """What runs the jobs of GitLab."""
+
+    DOCKER = "docker"
+    KUBERNETES = "kubernetes"
+
+
 class OnOff(StrEnum):
     """A switch of the engine."""
 
@@ -178,6 +185,10 @@ def check_listeners(
         OnOff | None, Option("--userland-proxy", help="Whether the engine runs docker-proxy.", show_default="on")
     ] = None,
     firewall: Annotated[Firewall | None, Option("--firewall", help="The engine's packet filter.")] = None,
+    gitlab_executor: Annotated[
+        GitlabExecutor | None,
+        Option("--gitlab-executor", help="What runs the jobs of .gitlab-ci.yml.", show_default="either"),
+    ] = None,
     live: Annotated[
         bool, Option("--live", help="Check running containers: those of FILE, or all on the engine.")
     ] = False,
@@ -297,6 +308,7 @@ def check_listeners(
             fail_on=fail_on,
             volumes=volumes,
             host=host,
+            gitlab_executor=gitlab_executor.value if gitlab_executor else None,
         ),
         outputs=outputs_of(context, format or (), output or ()),
         live=LiveOptions(

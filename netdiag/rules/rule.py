@@ -52,7 +52,7 @@ class DeclaredRule(Rule, Protocol):
 
 
 class CiRule(Rule, Protocol):
-    """A rule about the jobs of CI systems. Its examples are workflows of GitHub."""
+    """A rule about the jobs of CI systems. Its examples are workflows of GitHub, or pipelines of GitLab."""
 
     @property
     def check(self) -> "Callable[[CiJob], Iterable[Finding]]":

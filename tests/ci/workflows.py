@@ -1,7 +1,10 @@
 """Workflows for tests: one job whose service is a broker, and what is found in it."""
 
+import re
+
 from netdiag.compose.positions import Source
 from netdiag.deployment.sources.ci.github import workflow_jobs
+from netdiag.deployment.sources.ci.gitlab import Executor, pipeline_jobs
 from netdiag.deployment.sources.ci.job import CiJob, as_deployment
 from netdiag.findings import Finding
 from netdiag.rules.ci import check_job
@@ -34,8 +37,11 @@ def workflow(
 
 
 def jobs_of(text: str, path: str = PATH) -> tuple[CiJob, ...]:
-    """The jobs of a workflow with a broker."""
-    jobs = (as_deployment(job) for job in workflow_jobs(Source(path, text)))
+    """The jobs with a broker, of a workflow or of a pipeline that the Docker executor runs."""
+    source = Source(path, text)
+    is_workflow = re.search(r"(?m)^jobs:", text) is not None
+    declared = workflow_jobs(source) if is_workflow else pipeline_jobs(source, Executor.DOCKER, lambda _: None)
+    jobs = (as_deployment(job) for job in declared)
     return tuple(job for job in jobs if job.brokers)
 
 

@@ -5,7 +5,12 @@ from dataclasses import replace
 
 from netdiag.deployment.sources.ci.job import CiJob
 from netdiag.findings import Finding, Severity, by_place
-from netdiag.rules.ci import ci_service_not_awaited, ci_steps_cannot_connect, ci_steps_wrong_address
+from netdiag.rules.ci import (
+    ci_service_not_awaited,
+    ci_services_isolated,
+    ci_steps_cannot_connect,
+    ci_steps_wrong_address,
+)
 from netdiag.rules.declared import (
     DECLARED,
     advertised_host_unknown,
@@ -28,6 +33,7 @@ from netdiag.rules.rule import CiRule, DeclaredRule
 
 CI: tuple[CiRule, ...] = (
     ci_service_not_awaited,
+    ci_services_isolated,
     ci_steps_cannot_connect,
     ci_steps_wrong_address,
 )
@@ -67,3 +73,24 @@ def _besides(own: Iterable[Finding], declared: Iterable[Finding]) -> Iterator[Fi
         ):
             continue
         yield finding
+
+
+def agreed(judged: Iterable[tuple[CiJob, tuple[Finding, ...]]]) -> Iterator[Finding]:
+    """The findings of one job as several executors may run it: what only one of them does is a note."""
+    everyone = tuple(judged)
+    executors = {job.executor for job, _ in everyone}
+    saying: dict[tuple[object, ...], set[str]] = {}
+    for job, findings in everyone:
+        for finding in findings:
+            saying.setdefault(_said(finding), set()).add(job.executor)
+    for job, findings in everyone:
+        for finding in findings:
+            if saying[_said(finding)] == executors:
+                yield finding
+            else:
+                message = f"{finding.message} ({job.executor} executor only)"
+                yield replace(finding, severity=Severity.NOTE, message=message, edits=())
+
+
+def _said(finding: Finding) -> tuple[object, ...]:
+    return (finding.rule, finding.service, finding.location)

@@ -9,11 +9,12 @@ from dataclasses import replace
 from enum import Enum
 
 from netdiag.compose.positions import Text
-from netdiag.compose.project import EnvironmentVariable, ExtraHost, Network, Project, Service, ServiceNetwork
+from netdiag.compose.project import EnvironmentVariable, ExtraHost, Link, Network, Project, Service, ServiceNetwork
 from netdiag.compose.values import ReadFile, no_files
 from netdiag.config import Facts
 from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkMode, Platform
 from netdiag.deployment.model.vantage import Vantage, broker_vantage, container_vantage
+from netdiag.deployment.sources.client_settings import bootstraps_in_variables
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.findings import FileLocation
 from netdiag.patterns import regex
@@ -81,9 +82,10 @@ class Unawaited:
 class DeclaredJob:
     """A job as its file declares it. `unknown` are the services whose ports or options cannot be known.
 
-    `variant` says in words which of several this is; `followed` tells that its services come from a command of a step,
-    so that only what the steps are seen to do with them counts. `hosts` are names that the container of the steps is
-    given.
+    `variant` is the combination of a matrix, `executor` what runs the job where the file leaves that open; `followed`
+    tells that its services come from a command of a step, so that only what the steps are seen to do with them counts.
+    `hosts` and `links` are what the container of the steps is given; `is_networked` is false where it is on the default
+    bridge.
     """
 
     name: str
@@ -93,11 +95,14 @@ class DeclaredJob:
     steps: tuple[Step, ...] = ()
     variables: Mapping[str, Text | None]
     hosts: tuple[ExtraHost, ...] = ()
+    links: tuple[Link, ...] = ()
+    is_networked: bool = True
     unknown: frozenset[str] = frozenset()
     healthy: frozenset[str] = frozenset()
     waits_by_itself: bool = False
     networks: Mapping[str, Network] | None = None
     variant: str = ""
+    executor: str = ""
     followed: bool = False
 
 
@@ -114,6 +119,7 @@ class CiJob:
     unknown: frozenset[str] = frozenset()
     unawaited: tuple[Unawaited, ...] = ()
     variant: str = ""
+    executor: str = ""
     followed: bool = False
 
     @property
@@ -150,6 +156,7 @@ def placed(job: DeclaredJob, deployment: Deployment, steps: str) -> CiJob:
         unknown=job.unknown,
         unawaited=tuple(_unawaited(job, deployment.brokers)),
         variant=job.variant,
+        executor=job.executor,
         followed=job.followed,
     )
 
@@ -182,18 +189,26 @@ def _steps_service(job: DeclaredJob) -> Service:
         environment={
             key: EnvironmentVariable(name=key, value=text, key_span=text.span, entry_span=text.span, form="map")
             for key, text in variables.items()
-            if text is not None
+            if text is not None and _may_tell_a_client(key, text.value)
         },
         command=scripts or None,
         extra_hosts=(*job.hosts, *_hosts(job)),
+        links=job.links,
     )
     match job.place:
         case Place.RUNNER:
             return replace(service, network_mode=Text(value="host", span=job.where))
-        case Place.CONTAINER:
+        case Place.CONTAINER if not job.is_networked:
+            return replace(service, network_mode=Text(value="bridge", span=job.where))
+        case Place.CONTAINER | Place.POD:
             return replace(service, networks=(ServiceNetwork(network=NETWORK, span=job.where),))
-        case Place.POD:
-            return service
+
+
+def _may_tell_a_client(name: str, value: str) -> bool:
+    """Whether a variable may tell a client of Kafka something: steps have those of their brokers, too."""
+    if any(bootstraps_in_variables({name: value})):
+        return True
+    return name.upper().endswith(("_HOST", "_PORT", "SECURITY_PROTOCOL")) and "LISTENER" not in name.upper()
 
 
 def _hosts(job: DeclaredJob) -> Iterator[ExtraHost]:
