@@ -22,6 +22,7 @@ from netdiag.deployment.model.deployment import (
     Platform,
     Surroundings,
 )
+from netdiag.deployment.neighbours import url_cells
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.compose_text import with_origins
 from netdiag.deployment.sources.startup import IN_VOLUME
@@ -40,7 +41,7 @@ from netdiag.io.files.projects import (
     projects_at,
     store_tools,
 )
-from netdiag.render.report import Input, Matrix, Report
+from netdiag.render.report import Input, Matrix, Report, UrlRow
 from netdiag.rules.compose import check_project
 from netdiag.rules.declared import check_deployment
 from netdiag.values import dataclass
@@ -309,8 +310,10 @@ def _judged(read: _Project, *, matrix: bool) -> Report:
     if read.is_fragment:
         findings = tuple(fragment_findings(findings, project, files.name))
     also_read = tuple(path for path in read.reader.contents if path != files.name)
+    urls = url_cells(deployment) if matrix and not unfinished else ()
     return Report(
         inputs=(Input(name=files.name, brokers=brokers, also_read=also_read),),
+        urls=tuple(UrlRow(input=files.name, cell=cell) for cell in urls),
         findings=with_origins(findings, project),
         matrices=matrices,
         notes=tuple(notes),

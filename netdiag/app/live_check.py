@@ -20,7 +20,8 @@ from netdiag.deployment.model.causes import causes_of
 from netdiag.deployment.model.deployment import Deployment, Relay
 from netdiag.deployment.model.vantage import Vantage, VantageKind, bootstraps, own_addresses
 from netdiag.deployment.model.verdict import Address, Answered
-from netdiag.deployment.observation.live_view import LiveView, combined, secured_ports
+from netdiag.deployment.neighbours import url_cells
+from netdiag.deployment.observation.live_view import LiveView, combined, observed_urls, secured_ports
 from netdiag.deployment.observation.observed_relays import observed_relays
 from netdiag.deployment.observation.recording import (
     LARGEST,
@@ -44,7 +45,7 @@ from netdiag.io.files import read_file, write_file
 from netdiag.io.files.projects import STDIN, NoProject, ProjectFiles, ProjectReader, store_tools
 from netdiag.linux.netns import NamespaceId
 from netdiag.render.redact import secret_spans
-from netdiag.render.report import Input, Matrix, Report, SeenPort, Skipped
+from netdiag.render.report import Input, Matrix, Report, SeenPort, Skipped, UrlRow
 from netdiag.rules.declared import check_deployment, startup_errors
 from netdiag.rules.observed import check_live as check_view
 from netdiag.values import dataclass
@@ -191,8 +192,8 @@ class LiveCheck:
         """All that can be seen of one input."""
         from netdiag.io.engine.live_deployment import read_peers
         from netdiag.io.network.client_identity import read_client
-        from netdiag.io.network.connect_groups import read_connect_groups
         from netdiag.io.network.observation import observe
+        from netdiag.io.network.rest_neighbours import read_neighbours
 
         live, deployment = self._live, seen.deployment
         client = None if live.client_properties is None else read_client(live.client_properties)
@@ -217,6 +218,7 @@ class LiveCheck:
         cells, flapping = combined((observed.cells, *again))
         skipped = (*seen.skipped, *observed.skipped)
         vantages = vantages_of(seen, skipped)
+        groups, urls = read_neighbours(deployment, seen.vantages, timeout=live.timeout)
         return replace(
             found,
             vantages=vantages,
@@ -228,7 +230,8 @@ class LiveCheck:
             names=observed.names,
             peers=read_peers(seen),
             mesh=observed.mesh,
-            groups=read_connect_groups(deployment, seen.vantages, timeout=live.timeout),
+            groups=groups,
+            urls=urls,
             not_taken=tuple(_not_taken(each, seen, live.argv) for each in skipped),
             notes=observed.notes,
         )
@@ -245,6 +248,7 @@ def judged(look: Look, deployment: Deployment | None = None, explain: Explain = 
     seen = look.observed()
     relays = observed_relays(deployment, look.vantages, seen, look.peers)
     deployment = replace(deployment, relays=deployment.relays + relays)
+    urls = observed_urls(url_cells(deployment), look.urls, deployment) if look.addresses is not None else ()
     view = LiveView(
         deployment=deployment,
         stopped=look.stopped,
@@ -257,8 +261,10 @@ def judged(look: Look, deployment: Deployment | None = None, explain: Explain = 
         declared=look.declared,
         flapping=look.flapping,
         groups=look.groups,
+        urls=urls,
     )
     report = Report(
+        urls=tuple(UrlRow(input=look.name, cell=cell) for cell in urls),
         security=tuple(SeenPort(input=look.name, port=port) for port in look.security),
         inputs=(replace(item, brokers=tuple(broker.name for broker in deployment.brokers)),),
         skipped=tuple(Skipped(vantage=one.vantage, reason=one.reason, command=one.command) for one in look.not_taken),

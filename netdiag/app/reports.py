@@ -28,6 +28,7 @@ def merged(reports: Iterable[Report]) -> Report:
         findings=tuple(finding for part in parts for finding in part.findings),
         suppressed=tuple(item for part in parts for item in part.suppressed),
         matrices=tuple(matrix for part in parts for matrix in part.matrices),
+        urls=tuple(row for part in parts for row in part.urls),
         security=tuple(port for part in parts for port in part.security),
         skipped=tuple(item for part in parts for item in part.skipped),
         notes=tuple(note for part in parts for note in part.notes),

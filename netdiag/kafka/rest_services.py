@@ -10,6 +10,7 @@ Those of Schema Registry, ksqlDB and REST Proxy follow their documentation.
 
 from collections.abc import Mapping
 from enum import Enum
+from itertools import islice
 
 from netdiag.digits import number_of
 from netdiag.kafka.images.reference import Environment, is_floating, version_of
@@ -38,7 +39,12 @@ _DEBEZIUM = {
     "ADVERTISED_HOST_NAME": "rest.advertised.host.name",
     "ADVERTISED_PORT": "rest.advertised.port",
 }
-_OTHER_PROGRAMS = regex(r"connect-standalone|connect-mirror-maker|\A(?:sleep |tail -f /dev/null)")
+_OTHER_PROGRAMS = regex(
+    r"connect-standalone|connect-mirror-maker|kafka-(?:avro|json-schema|protobuf)-console"
+    r"|\A(?:sleep |tail -f /dev/null)"
+)
+_ASSIGNED = regex(r"(?<![\w$./-])(?P<name>[A-Z][A-Z0-9_]{2,99})=")
+_MOST_ASSIGNED = 100
 _URL = regex(r"(?i)(?P<scheme>https?)://\[?(?P<host>[0-9a-z\-%._:]*?)\]?:(?P<port>\d{1,5})/?")
 
 
@@ -219,6 +225,12 @@ class RestConfig:
 def starts_other_program(command: str) -> bool:
     """Whether a command runs something else than the service of its image."""
     return _OTHER_PROGRAMS.search(command) is not None
+
+
+def with_assigned(environment: Environment, command: str) -> dict[str, str | None]:
+    """The variables, without the values of those that the command of the container assigns before it starts."""
+    assigned = {match["name"] for match in islice(_ASSIGNED.finditer(command), _MOST_ASSIGNED)}
+    return {**environment, **dict.fromkeys(sorted(assigned))}
 
 
 def split_url(text: str) -> tuple[str, str, int] | None:

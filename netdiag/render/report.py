@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from netdiag.deployment.model.causes import Explanation
     from netdiag.deployment.model.vantage import Vantage
     from netdiag.deployment.model.verdict import Cell
+    from netdiag.deployment.neighbours import UrlCell
     from netdiag.deployment.observation.live_view import SecuredPort
     from netdiag.deployment.prediction.mesh import Mesh
 
@@ -86,6 +87,14 @@ class SeenPort:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UrlRow:
+    """What a member of one input gets at the URL of a service beside the brokers."""
+
+    input: str
+    cell: "UrlCell"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """Everything a renderer may show. `sources` holds the bytes of the files that findings point into.
 
@@ -97,6 +106,7 @@ class Report:
     findings: tuple[Finding, ...] = ()
     suppressed: tuple[Suppressed, ...] = ()
     matrices: tuple[Matrix, ...] = ()
+    urls: tuple[UrlRow, ...] = ()
     security: tuple[SeenPort, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()

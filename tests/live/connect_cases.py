@@ -95,6 +95,92 @@ def _service(name: str, worker: Worker) -> str:
     )
 
 
+def replicas_text(*, repaired: bool) -> str:
+    """Two replicas of a worker that advertise the name of the service; repaired, each its own address."""
+    address = "export CONNECT_REST_ADVERTISED_HOST_NAME=$$(hostname -i) && /etc/confluent/docker/run"
+    keys = "    scale: 2\n" + (f"    command: [bash, -c, {json.dumps(address)}]\n" if repaired else "")
+    return compose_text({"connect": Worker()}).replace(f"    image: {CP_CONNECT}\n", f"    image: {CP_CONNECT}\n{keys}")
+
+
+REGISTRY = "confluentinc/cp-schema-registry:7.9.2"
+REST_PROXY = "confluentinc/cp-kafka-rest:7.9.2"
+KSQLDB = "confluentinc/cp-ksqldb-server:7.9.2"
+# Where the stand-ins listen, by service: scheme, address and port. Their images only stay.
+STAND_INS = {
+    "registry": ("http", "0.0.0.0", 8081),
+    "secure": ("https", "0.0.0.0", 8081),
+    "proxy": ("http", "0.0.0.0", 8082),
+    "ksqldb": ("http", "127.0.0.1", 8088),
+    "away": ("http", "0.0.0.0", 8088),
+}
+_STAYS = 'command: [sh, -c, "exec sleep infinity"]'
+URLS = f"""\
+  registry:
+    image: {REGISTRY}
+    networks: [front]
+    ports: ["8085:8081"]
+    {_STAYS}
+    environment: &registry
+      SCHEMA_REGISTRY_HOST_NAME: registry
+      SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS: PLAINTEXT://kafka:29092
+  secure:
+    image: {REGISTRY}
+    networks: [front]
+    {_STAYS}
+    environment:
+      <<: *registry
+      SCHEMA_REGISTRY_HOST_NAME: no-such-name
+      SCHEMA_REGISTRY_LISTENERS: https://0.0.0.0:8081
+  proxy:
+    image: {REST_PROXY}
+    networks: [front]
+    {_STAYS}
+    environment:
+      KAFKA_REST_BOOTSTRAP_SERVERS: kafka:29092
+      KAFKA_REST_SCHEMA_REGISTRY_URL: http://registry:8081
+  ksqldb:
+    image: {KSQLDB}
+    networks: [front]
+    {_STAYS}
+    environment:
+      KSQL_BOOTSTRAP_SERVERS: kafka:29092
+      KSQL_LISTENERS: http://127.0.0.1:8088
+      KSQL_KSQL_SCHEMA_REGISTRY_URL: http://localhost:8081
+  away:
+    image: {KSQLDB}
+    networks: [back]
+    {_STAYS}
+    environment:
+      KSQL_BOOTSTRAP_SERVERS: kafka:29092
+      KSQL_KSQL_SERVICE_ID: away_
+      KSQL_KSQL_SCHEMA_REGISTRY_URL: http://registry:8081
+  console:
+    image: {REGISTRY}
+    networks: [front]
+    command: [sleep, infinity]
+    environment:
+      KAFKA_CLUSTERS_0_SCHEMAREGISTRY: http://user:secret@registry:8081/path
+      KAFKA_CLUSTERS_1_SCHEMAREGISTRY: http://registry:8085
+      KAFKA_CLUSTERS_2_SCHEMAREGISTRY: http://registri:8081
+      KAFKA_CLUSTERS_3_SCHEMAREGISTRY: https://registry:8081
+      KAFKA_CLUSTERS_4_SCHEMAREGISTRY: http://secure:8081
+      KAFKA_CLUSTERS_5_SCHEMAREGISTRY: https://secure:8081
+      KAFKA_CLUSTERS_6_SCHEMAREGISTRY: http://localhost:8081
+      KAFKA_CLUSTERS_7_SCHEMAREGISTRY: http://{HOST_ADDRESS}:8085
+      KAFKA_CLUSTERS_8_SCHEMAREGISTRY: http://registry
+      KAFKA_CLUSTERS_9_SCHEMAREGISTRY: http://kafka:29092
+      KAFKA_REST_URL: http://proxy:8082
+      KAFKA_CLUSTERS_0_KSQLDBSERVER: http://ksqldb:8088
+      KAFKA_CLUSTERS_1_KSQLDBSERVER: http://away:8088
+networks: {{front: , back: }}
+"""
+
+
+def urls_text() -> str:
+    """A broker, stand-ins for the services whose images the lab does not have, and a console that is told URLs."""
+    return _HEAD + URLS
+
+
 def _advertising(host: str, **more: str) -> Worker:
     return Worker(variables={"CONNECT_REST_ADVERTISED_HOST_NAME": host, **more})
 

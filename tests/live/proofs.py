@@ -52,11 +52,12 @@ NOT_PROVEN = {
     "redpanda-listener-mismatch": "the lab has no image of Redpanda",
     "removed-address-property": "nothing fails: the broker ignores the property",
     "rest-advertised-loopback": "tests/live/test_connect.py asks real workers",
+    "rest-advertised-shared": "tests/live/test_connect.py asks real workers",
     "rest-advertised-unreachable": "tests/live/test_connect.py asks real workers",
     "sasl-mechanism-not-enabled": _JAVA,
     "sasl-scram-user-missing": "takes a broker whose users nobody has created yet; known from its source",
     "sasl-user-unknown": _JAVA,
-    "rest-url-unreachable": "the lab has no image of the services; tests/live/test_connect.py asks workers",
+    "rest-url-unreachable": "tests/live/test_connect.py asks workers, and stand-ins for what the lab has no image of",
     "schema-registry-listener-name": "the lab has no image of the Schema Registry",
     "zookeeper-data-not-kept": "takes two lives of a stack, which tests/live/test_stale_volumes.py starts",
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,19 +17,30 @@ from ruamel.yaml import YAML
 
 from netdiag.app.configuration import CheckOptions, LiveOptions
 from netdiag.app.live_check import check_live
-from netdiag.deployment.neighbours import Neighbourhood
+from netdiag.deployment.neighbours import Neighbourhood, url_cells, url_outcome
 from netdiag.io.files.projects import ReadOptions
 from netdiag.render.report import Report
 from netdiag.rules.declared import check_deployment
 from tests.deployment.stacks import deployment_of
 from tests.figures import Report as Figure
-from tests.lab.connect_image import load_connect_image
+from tests.lab.connect_image import CP_CONNECT, load_connect_image
 from tests.lab.containers import Container
 from tests.lab.engine import HOST_ADDRESS
 from tests.lab.lab import Lab
 from tests.lab.processes import run
 from tests.lab.stack import Stack
-from tests.live.connect_cases import ARRANGEMENTS, Arrangement, Worker, compose_text
+from tests.live.connect_cases import (
+    ARRANGEMENTS,
+    KSQLDB,
+    REGISTRY,
+    REST_PROXY,
+    STAND_INS,
+    Arrangement,
+    Worker,
+    compose_text,
+    replicas_text,
+    urls_text,
+)
 from tests.tools import tool
 
 _LIMIT = 120.0
@@ -36,7 +49,12 @@ _NUMBERS = count()
 _OFTEN = 5
 _JOINED = "Finished starting connectors and tasks"
 _LEADER_URL = re.compile(r"leader='[^']*', leaderUrl='(http[^']*)'")
+_LEADER = re.compile(r"leader='([^']*)'")
 FORWARD_FAILS = (500, 409)
+_SERVER = Path(__file__).with_name("stand_in.py")
+# Exit statuses of curl: a plaintext client that meets TLS gets an alert, which is no HTTP.
+_CURL_EXITS = {0: "ok", 1: "tls", 6: "unresolved", 7: "refused", 28: "timeout", 35: "tls", 52: "closed", 56: "closed"}
+_URLS_TOLD = 18
 
 
 @contextmanager
@@ -217,6 +235,93 @@ def test_live_check_reads_the_group(lab: Lab, kind: str, tmp_path: Path, figure:
             assert found.message.startswith(f'{first} cannot forward to {second} at "{urls[second]}": ')
             assert found.service == second
             figure("faults that no file foretells", 1)
+
+
+@pytest.mark.parametrize("kind", ["broken", "repaired"])
+def test_replicas_are_foretold(kind: str) -> None:
+    found = check_deployment(deployment_of(replicas_text(repaired=kind == "repaired")))
+    assert [one.rule for one in found] == (["rest-advertised-shared"] if kind == "broken" else [])
+
+
+@pytest.mark.bar("connect", long=True)
+@pytest.mark.parametrize("kind", ["broken", "repaired"])
+def test_replicas_forward_to_themselves(lab: Lab, kind: str, tmp_path: Path, figure: Figure) -> None:
+    """Of two that advertise one name, only the leader creates connectors; the other one calls itself."""
+    path = tmp_path / "compose.yml"
+    path.write_text(replicas_text(repaired=kind == "repaired"))
+    with _broker(lab, path) as stack:
+        stack.run_compose("up", "-d", "--no-deps", "connect")
+        replicas = [one for one in stack.containers() if one.service == "connect"]
+        assert len(replicas) == 2
+        deadline = time.monotonic() + _LIMIT
+        logs: list[str] = []
+        # Both know one leader once the second one has joined.
+        while len({found[-1] if (found := _LEADER.findall(log)) else log for log in logs}) != 1:
+            assert time.monotonic() < deadline, logs
+            time.sleep(0.5)
+            logs = [lab.engine.docker("logs", one.id) for one in replicas]
+        statuses = sorted(_create(one, 8083)[0] for one in replicas)
+        assert statuses == ([201, 409] if kind == "broken" else [201, 201])
+        told = [one.rule for one in _look(lab, stack).findings if one.rule.startswith(("rest-", "live-"))]
+        assert told == (["rest-advertised-shared"] if kind == "broken" else [])
+    figure("replicas", len(statuses))
+
+
+def _outcome(container: Container, url: str) -> str:
+    """What curl gets at a URL, in the words of netdiag."""
+    done = run(container.place.argv([tool("curl"), "-sk", "-m", "8", "-o", "/dev/null", url]), check=False, timeout=60)
+    return _CURL_EXITS[done.returncode]
+
+
+@contextmanager
+def _stand_ins(stack: Stack, folder: Path) -> Iterator[None]:
+    """HTTP servers of Python in the namespaces of the services, where these listen."""
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    options = ["-newkey", "rsa:2048", "-nodes", "-subj", "/CN=secure", "-keyout", str(key), "-out", str(certificate)]
+    run([tool("openssl"), "req", "-x509", "-days", "2", *options])
+    servers: list[subprocess.Popen[bytes]] = []
+    try:
+        for name, (scheme, address, port) in STAND_INS.items():
+            words = [sys.executable, str(_SERVER), address, str(port)]
+            words += [str(certificate), str(key)] if scheme == "https" else []
+            servers.append(subprocess.Popen(stack.state(name).place.argv(words)))
+        deadline = time.monotonic() + 20
+        for name, (scheme, address, port) in STAND_INS.items():
+            here = "127.0.0.1" if address == "0.0.0.0" else address
+            while _outcome(stack.state(name), f"{scheme}://{here}:{port}/") != "ok":
+                assert time.monotonic() < deadline, name
+                time.sleep(0.2)
+        yield
+    finally:
+        for server in servers:
+            server.kill()
+            server.wait()
+
+
+@pytest.mark.bar("connect", long=True)
+def test_urls_give_what_curl_gets(lab: Lab, tmp_path: Path, figure: Figure) -> None:
+    """Every URL from the namespace of the service that is told it: as the file foretells, as --live finds."""
+    load_connect_image(lab.engine)
+    for image in (REGISTRY, REST_PROXY, KSQLDB):
+        lab.engine.docker("tag", CP_CONNECT, image)
+    path = tmp_path / "compose.yml"
+    path.write_text(urls_text())
+    foretold = url_cells(deployment_of(urls_text(), host_addresses=(HOST_ADDRESS,)))
+    with lab.up(path) as stack, _stand_ins(stack, tmp_path):
+        report = _look(lab, stack)
+        seen = {(row.cell.source, row.cell.url, row.cell.setting): row.cell for row in report.urls}
+        told = {(one.source, one.url, one.setting): url_outcome(one, one.predicted) for one in foretold}
+        live = {key: url_outcome(one, one.observed) for key, one in seen.items() if one.observed is not None}
+        curl = {(name, url, setting): _outcome(stack.state(name), url) for name, url, setting in told}
+    assert len(told) == _URLS_TOLD
+    assert live == curl
+    assert {key: word for key, word in told.items() if word != "unknown"} == {
+        key: curl[key] for key, word in told.items() if word != "unknown"
+    }
+    assert not [one.url for one in seen.values() if "secret" in one.url]
+    assert not [one for one in report.findings if one.rule == "live-rest-url-fails" and "localhost" not in one.message]
+    figure("URLs", len(curl))
+    figure("URLs that files foretell", sum(word != "unknown" for word in told.values()))
 
 
 def _look(lab: Lab, stack: Stack) -> Report:

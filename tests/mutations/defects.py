@@ -540,6 +540,11 @@ def _workers(place: str, **second: str) -> Make:
     return make
 
 
+def _replicas_of_a_worker(stack: Stack) -> Iterable[Place]:
+    yield from _workers(_HOST_NAME)(stack)
+    stack.services["connect-2"].keys["scale"] = "2"
+
+
 def _registry_url(stack: Stack) -> Iterable[Place]:
     name = "SCHEMA_REGISTRY_HOST_NAME"
     image = "confluentinc/cp-schema-registry:7.9.2"
@@ -560,6 +565,7 @@ CLIENTS: tuple[Defect, ...] = (
         "rest-advertised-unreachable", "no-such-name", _workers(_HOST_NAME, **{_HOST_NAME: "worker-2"}), where=_plain
     ),
     defect("rest-advertised-loopback", "localhost", _workers(_HOST_NAME, **{_HOST_NAME: "localhost"}), where=_plain),
+    defect("rest-advertised-shared", "replicas", _replicas_of_a_worker, where=_plain),
     defect("rest-url-unreachable", "published-port", _registry_url),
     defect("connect-group-shared", "other-topic", _workers(_CONFIGS, **{_CONFIGS: "others"}), where=_plain),
     defect("connect-topics-shared", "other-group", _workers(_CONFIGS, CONNECT_GROUP_ID="others"), where=_plain),

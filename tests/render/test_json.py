@@ -50,7 +50,7 @@ def test_nothing() -> None:
         name: []
         for name in ("inputs", "findings", "suppressed", "matrix", "mesh", "security", "causes", "skipped", "notes")
     }
-    assert valid(render(Report())) == {"version": 1, **nothing}
+    assert valid(render(Report())) == {"version": 1, "urls": [], **nothing}
 
 
 def test_the_shape_that_the_first_release_promised() -> None:

@@ -33,13 +33,15 @@ from netdiag.deployment.model.verdict import (
     Word,
     judge,
 )
+from netdiag.deployment.neighbours import url_cells
 from netdiag.deployment.observation.live_view import (
     Flapping,
     LiveView,
     SecuredPort,
-    SeenForward,
     SeenGroup,
+    SeenUrl,
     SeenWorker,
+    observed_urls,
 )
 from netdiag.deployment.observation.registered import InFile, Registered, SaidNow, join_registered
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
@@ -79,6 +81,7 @@ def view_of(text: str) -> LiveView:
         logs={member: tuple(lines) for member, lines in (observed.get("logs") or {}).items()},
         declared=_declared(observed["files"]) if "files" in observed else None,
         groups=tuple(_group(one) for one in observed.get("groups") or ()),
+        urls=observed_urls(url_cells(deployment), _urls(observed.get("urls") or ()), deployment),
         mesh=Mesh(edges=tuple(_edge(one) for one in observed["mesh"])) if "mesh" in observed else None,
         registered=_registered(observed["registered"], deployment) if "registered" in observed else None,
     )
@@ -123,16 +126,21 @@ def _group(seen: Mapping[str, Any]) -> SeenGroup:
             SeenWorker(url=one["at"], client_host="172.18.0.9", member=one.get("of", ""), leads=one.get("leads", False))
             for one in seen["workers"]
         ),
-        forwards=tuple(
-            SeenForward(
-                source=one["from"],
-                url=one["at"],
-                contact=Failed(reason=Reason(one["fails"]), because="recorded")
-                if "fails" in one
-                else Answered(node_id=None, cluster_id=None),
-            )
-            for one in seen["forwards"]
-        ),
+        forwards=_urls(seen["forwards"]),
+    )
+
+
+def _urls(seen: Sequence[Mapping[str, Any]]) -> tuple[SeenUrl, ...]:
+    """`[{from, at, fails: REASON}]`."""
+    return tuple(
+        SeenUrl(
+            source=one["from"],
+            url=one["at"],
+            contact=Failed(reason=Reason(one["fails"]), because="recorded")
+            if "fails" in one
+            else Answered(node_id=None, cluster_id=None),
+        )
+        for one in seen
     )
 
 

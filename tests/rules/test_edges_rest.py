@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from netdiag.deployment.neighbours import url_cells, url_outcome
 from netdiag.findings import FileLocation
 from netdiag.rules.declared import check_deployment
 from tests.deployment.stacks import deployment_of
@@ -140,7 +141,13 @@ def test_schema_registry_and_ksqldb() -> None:
         ("http://registry:8081/api", []),
         ("http://user:password@registry:8081", []),
         ("https://psrc-1.example.com:443", []),
-        ("http://registry", []),
+        ("http://registry", ["error rest-url-unreachable app registry"]),
+        ("http://registry:${PORT}", []),
+        ("http://registry${SUFFIX}:8082", []),
+        ("http://u:p@registry:8082/api", ["error rest-url-unreachable app registry:8082"]),
+        # It speaks HTTP, without TLS.
+        ("https://registry:8081", ["error rest-url-unreachable app registry:8081"]),
+        ("http://kafka:9092", ["error rest-url-unreachable app kafka:9092"]),
         ("${REGISTRY}", []),
         ("http://registry:8082", ["error rest-url-unreachable app registry:8082"]),
         ("http://registry:8081,http://registry:8082", ["error rest-url-unreachable app registry:8082"]),
@@ -169,3 +176,106 @@ def test_urls(url: str, expected: list[str]) -> None:
 def test_variables_that_are_for_others(name: str) -> None:
     registry = service("confluentinc/cp-schema-registry:7.9.2", {**REGISTRY, "SCHEMA_REGISTRY_HOST_NAME": "r"})
     assert found({"registry": registry, "app": service("example/app", {name: "http://registry:9"})}) == []
+
+
+def test_urls_in_commands_and_worker_files() -> None:
+    registry = service("confluentinc/cp-schema-registry:7.9.2", {**REGISTRY, "SCHEMA_REGISTRY_HOST_NAME": "r"})
+    command = "kafka-avro-console-consumer --property schema.registry.url=http://registry:8082 --topic t"
+    tool = service("confluentinc/cp-schema-registry:7.9.2", {}, command=command)
+    properties = "group.id=connect\nvalue.converter.schema.registry.url=http://registry:8083\n"
+    volumes = ["./worker.properties:/conf/worker.properties"]
+    started = service(
+        "apache/kafka:4.0.0", {}, command="connect-distributed.sh /conf/worker.properties", volumes=volumes
+    )
+    services = {"registry": registry, "tool": tool, "connect": started}
+    assert found(services, **{"worker.properties": properties}) == [
+        "error rest-url-unreachable tool registry:8082",
+        "error rest-url-unreachable connect registry:8083",
+    ]
+
+
+REPLICAS = {"deploy": {"replicas": 3}}
+
+
+@pytest.mark.parametrize(
+    ("worker_keys", "host", "expected"),
+    [
+        (REPLICAS, "connect", ["error rest-advertised-shared connect connect"]),
+        ({"scale": 2}, "connect", ["error rest-advertised-shared connect connect"]),
+        ({"scale": 1}, "connect", []),
+        ({}, "connect", []),
+        # Nobody can tell what this is.
+        (REPLICAS, "${HOST}", []),
+        ({**REPLICAS, "command": "sh -c 'CONNECT_REST_ADVERTISED_HOST_NAME=$$(hostname -i) run'"}, "connect", []),
+    ],
+)
+def test_replicas(worker_keys: dict[str, object], host: str, expected: list[str]) -> None:
+    assert found({"connect": worker(host, keys=worker_keys)}) == expected
+
+
+def test_replicas_of_others() -> None:
+    registry = {**REGISTRY, "SCHEMA_REGISTRY_HOST_NAME": "registry"}
+    ksql = {"KSQL_BOOTSTRAP_SERVERS": "kafka:9092", "KSQL_KSQL_ADVERTISED_LISTENER": "http://ksql:8088"}
+    services = {
+        "registry": service("confluentinc/cp-schema-registry:7.9.2", registry, **REPLICAS),
+        "ksql": service("confluentinc/cp-ksqldb-server:7.9.2", ksql, **REPLICAS),
+    }
+    assert found(services) == [
+        "error rest-advertised-shared registry registry",
+        "error rest-advertised-shared ksql ksql",
+    ]
+
+
+def test_an_alias_of_two_workers() -> None:
+    shared = {"networks": {"default": {"aliases": ["connect"]}}}
+    services = {f"connect-{number}": worker("connect", keys=shared) for number in (1, 2)}
+    assert found(services) == ["error rest-advertised-shared connect-1 connect"]
+
+
+def cells(services: Mapping[str, object]) -> list[str]:
+    """What every service gets at every URL."""
+    kafka = service("confluentinc/cp-kafka:7.9.2", KAFKA)
+    deployment = deployment_of(json.dumps({"name": "t", "services": {"kafka": kafka, **services}}))
+    return [f"{one.source} {one.url} {url_outcome(one, one.predicted)} {one.target}" for one in url_cells(deployment)]
+
+
+def test_cells() -> None:
+    registry = service("confluentinc/cp-schema-registry:7.9.2", {**REGISTRY, "SCHEMA_REGISTRY_HOST_NAME": "r"})
+    urls = {
+        "KAFKA_CLUSTERS_0_SCHEMAREGISTRY": "http://me:secret@registry:8081",
+        "KAFKA_CLUSTERS_0_KAFKACONNECT_0_ADDRESS": "http://connect-1:8084",
+        "KAFKA_CLUSTERS_0_KSQLDBSERVER": "http://ksql:8088",
+        "SCHEMA_REGISTRY_URL": "http://localhost:8081",
+        "KAFKA_CLUSTERS_1_SCHEMAREGISTRY": "http://host.docker.internal:8081",
+        "CONNECT_URL": "http://web:8083",
+        "KSQL_URL": "https://ksql.example.com",
+    }
+    services = {
+        "registry": {**registry, "ports": ["8085:8081"]},
+        "connect-1": worker("connect-1", CONNECT_VALUE_CONVERTER_SCHEMA_REGISTRY_URL="http://registry:8081"),
+        "connect-2": worker("connect-1"),
+        "web": service("nginx", {}),
+        "console": service("ghcr.io/kafbat/kafka-ui", urls, extra_hosts=["host.docker.internal:host-gateway"]),
+    }
+    assert cells(services) == [
+        "connect-1 http://registry:8081 ok registry",
+        "console http://registry:8081 ok registry",
+        "console http://connect-1:8084 refused connect-1",
+        "console http://ksql:8088 unresolved ",
+        "console http://localhost:8081 refused registry",
+        # Nothing here publishes it, but the docker host may have it.
+        "console http://host.docker.internal:8081 unknown ",
+        "console http://web:8083 unknown ",
+        "console https://ksql.example.com:443 unknown ",
+        "connect-2 http://connect-1:8083 ok connect-1",
+        "connect-1 http://connect-1:8083 wrong-service connect-2",
+    ]
+
+
+def test_cells_of_replicas() -> None:
+    services = {"connect": worker("connect", keys=REPLICAS), "other": worker("other")}
+    assert cells(services) == [
+        "other http://connect:8083 unknown connect",
+        "connect http://connect:8083 unknown connect",
+        "connect http://other:8083 ok other",
+    ]

@@ -27,6 +27,7 @@ from netdiag.deployment.model.verdict import (
     Word,
     judge,
 )
+from netdiag.deployment.neighbours import UrlCell
 from netdiag.deployment.observation.registered import Registered
 from netdiag.deployment.prediction.client_namespace import MemberAddress, client_namespace, resolve
 from netdiag.deployment.prediction.cluster import is_foreign
@@ -36,6 +37,7 @@ from netdiag.deployment.prediction.shared_names import NamedContact, member_in_w
 from netdiag.deployment.prediction.sockets import Accepted
 from netdiag.deployment.sources.declared_services import DeclaredServices
 from netdiag.engine.container import Container, Status
+from netdiag.kafka.listeners import is_loopback
 from netdiag.kafka.security import CertificateFault, ListenerSecurity, TrustAnchor, faults_of
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
 from netdiag.patterns import regex
@@ -130,8 +132,8 @@ class SeenWorker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeenForward:
-    """What a member got at the URL of another worker of its group; an `Answered` has the address that answered."""
+class SeenUrl:
+    """What a member got at a URL that it is told or another one of its group; an `Answered` has the address there."""
 
     source: str
     url: str
@@ -144,7 +146,7 @@ class SeenGroup:
 
     group: str
     workers: tuple[SeenWorker, ...] = ()
-    forwards: tuple[SeenForward, ...] = ()
+    forwards: tuple[SeenUrl, ...] = ()
     because: str = ""
 
     def __str__(self) -> str:
@@ -167,7 +169,8 @@ class LiveView:
     `ports` are the TCP ports that listen in a member's namespace, for those that could be read. `security` and `mesh`
     are empty where nobody looked. `declared` is what the files say that the deployment was started from;
     `causes` are those of the contacts that failed, by vantage and address, `flapping` what differed between looks.
-    `registered` is what the cluster has registered, where that was read, `groups` are those of the Connect workers.
+    `registered` is what the cluster has registered, where that was read, `groups` are those of the Connect workers,
+    `urls` those of services beside the brokers.
     """
 
     deployment: Deployment
@@ -184,6 +187,7 @@ class LiveView:
     flapping: tuple[Flapping, ...] = ()
     registered: Registered | None = None
     groups: tuple[SeenGroup, ...] = ()
+    urls: tuple[UrlCell, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,6 +249,30 @@ def combined(looks: Sequence[Sequence[Cell]]) -> tuple[tuple[Cell, ...], tuple[F
                 Flapping(vantage=first.vantage, address=first.bootstrap, verdicts=tuple(ordered), because=why)
             )
     return tuple(cells), tuple(flapping)
+
+
+def observed_urls(cells: Iterable[UrlCell], seen: Iterable[SeenUrl], deployment: Deployment) -> tuple[UrlCell, ...]:
+    """The cells with what was met at each URL, and the member behind the address where only one has it."""
+    met = {(one.source, one.url): one.contact for one in seen}
+    return tuple(
+        replace(cell, observed=_answered_by(deployment, cell, contact))
+        if (contact := met.get((cell.source, cell.url))) is not None
+        else cell
+        for cell in cells
+    )
+
+
+def _answered_by(deployment: Deployment, cell: UrlCell, contact: Contact) -> Contact:
+    if not isinstance(contact, Answered) or contact.ip is None:
+        return contact
+    at = {member.name for member, _ in deployment.members_by_address.get(contact.ip, ())}
+    if is_loopback(contact.ip):
+        at = {cell.source}
+    owners = {deployment.owner_names.get(name, name) for name in at}
+    if len(owners) != 1 or owners == {deployment.owner_names.get(cell.target, cell.target)}:
+        return contact
+    (name,) = owners
+    return replace(contact, member=name, because=f"{name} answers there")
 
 
 def _first_failure(verdict: Verdict) -> str:

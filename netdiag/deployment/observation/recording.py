@@ -25,7 +25,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from netdiag.deployment.model.deployment import Platform, Relay
 from netdiag.deployment.model.vantage import Vantage
 from netdiag.deployment.model.verdict import Address, Cell, Contact, NodeEndpoint, Unknown, judge
-from netdiag.deployment.observation.live_view import Flapping, SecuredPort, SeenGroup, SeenName
+from netdiag.deployment.observation.live_view import Flapping, SecuredPort, SeenGroup, SeenName, SeenUrl
 from netdiag.deployment.prediction.mesh import Mesh
 from netdiag.deployment.sources.declared_services import (
     DeclaredService,
@@ -288,8 +288,8 @@ class Look:
     LiveView, and `sockets` are by member name. `vantages` and `addresses` span the matrix, which is None where there is
     none to show; `cells` hold what was observed by a client that `speaks` this security protocol, `names` what names
     gave that have several addresses. `flapping` is what differed between repeated looks, `peers` are those to whom
-    members have connected, by member name. `groups` are those of Connect workers. `sources` are the files that may be
-    shown.
+    members have connected, by member name. `groups` are those of Connect workers, `urls` what members
+    got at those of services beside the brokers. `sources` are the files that may be shown.
     """
 
     name: str
@@ -316,6 +316,7 @@ class Look:
     security: tuple[SecuredPort, ...] = ()
     mesh: Mesh | None = None
     groups: tuple[SeenGroup, ...] = ()
+    urls: tuple[SeenUrl, ...] = ()
     not_taken: tuple[NotTaken, ...] = ()
     notes: tuple[str, ...] = ()
     declared: DeclaredServices | None = None

@@ -132,6 +132,7 @@ def from_compose(
         for content in [partial(_content, project, service, read)]
         for found in declared_clients(service, member, file=content)
     ]
+    neighbours = {m.name: n for service, m in clients if (n := declared_neighbour(service, m, read))}
     return Deployment(
         name=project.name,
         brokers=brokers,
@@ -141,8 +142,8 @@ def from_compose(
             *(d for service, member in kafka for d in metrics_reporters(service, member)),
             *(d for service, member in asleep for d in declared_clients(service, member, active=False)),
         ),
-        neighbours=tuple(n for service, member in clients if (n := declared_neighbour(service, member, read))),
-        url_clients=tuple(found for service, member in clients for found in url_clients(service, member)),
+        neighbours=tuple(neighbours.values()),
+        url_clients=tuple(u for service, m in clients for u in url_clients(service, m, neighbours.get(m.name))),
         relays=declared_relays(project, project.services.values(), read),
         waiting=tuple(d for service, member in clients for d in waiting_containers(service, member)),
         health_checks=tuple(d for service, member in kafka for d in health_check_clients(service, member)),

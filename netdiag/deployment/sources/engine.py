@@ -26,13 +26,14 @@ from netdiag.deployment.model.deployment import (
 )
 from netdiag.deployment.sources.client_settings import bootstraps_in_variables
 from netdiag.deployment.sources.redpanda import UNKNOWN_FILE, container_flags, redpanda_config, with_clusters
+from netdiag.deployment.sources.rest_services import told_urls
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status
 from netdiag.findings import ContainerLocation, Edit
 from netdiag.kafka.broker_config import broker_config
 from netdiag.kafka.images.families import Sign, parse_image, sign_of_broker
 from netdiag.kafka.images.redpanda import is_redpanda
 from netdiag.kafka.images.settings import Launch
-from netdiag.kafka.rest_services import CONNECT_COMMAND, rest_config, starts_other_program
+from netdiag.kafka.rest_services import CONNECT_COMMAND, rest_config, starts_other_program, with_assigned
 from netdiag.linux.sockets import ListeningSocket
 
 NO_NETWORKS = ("host", "none")
@@ -90,6 +91,7 @@ def from_engine(
         ),
         clients=tuple(client for c in others for client in _clients(c, members[c.id])),
         neighbours=tuple(found for c in others if (found := _neighbour(c, members[c.id]))),
+        url_clients=tuple(found for c in others for found in told_urls(_values(c), members[c.id])),
         relays=relays,
         networks=known,
         host_addresses=host_addresses,
@@ -184,14 +186,18 @@ def _launch(container: Container) -> Launch:
 def _neighbour(container: Container, member: Member) -> RestNeighbour | None:
     """What a container tells its neighbours; None for one that is started with a file, which is not read here."""
     command = " ".join((*container.entrypoint, *container.command))
-    config = None if CONNECT_COMMAND in command else rest_config(container.image, container.environment)
+    variables = with_assigned(container.environment, command)
+    config = None if CONNECT_COMMAND in command else rest_config(container.image, variables)
     if config is None or starts_other_program(command):
         return None
-    declared = {
+    return RestNeighbour(member=member, config=config, declared=_values(container))
+
+
+def _values(container: Container) -> dict[str, DeclaredValue]:
+    return {
         name: ContainerValue(container=container.name, variable=name, value=value)
         for name, value in container.environment.items()
     }
-    return RestNeighbour(member=member, config=config, declared=declared)
 
 
 def _clients(container: Container, member: Member) -> Iterable[KafkaClient]:

@@ -4,9 +4,11 @@
 """
 
 import posixpath
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from netdiag.compose.positions import Text
 from netdiag.compose.project import Service
 from netdiag.compose.values import ReadFile
 from netdiag.deployment.model.deployment import BootstrapAddress, DeclaredValue, KafkaClient, Member, RestNeighbour
@@ -21,15 +23,23 @@ from netdiag.kafka.rest_services import (
     rest_config,
     rest_config_of_file,
     starts_other_program,
+    with_assigned,
 )
 from netdiag.patterns import regex
 from netdiag.values import dataclass
 
 _SECRET = regex(r"(?i)password|jaas|secret|token|credential")
 _LARGEST_FILE = 64 * 1024
+# Without a port it is that of the scheme; what is left of a port or a host that is unknown is no URL.
 _URL = regex(
-    r"(?i)(?<![\w+.-])(?P<scheme>https?)://(?:[^\s/@,]{0,200}@)?(?P<host>[a-z0-9_][\w.-]{0,250}):(?P<port>\d{1,5})"
+    r"(?i)(?<![\w+.-])(?P<scheme>https?)://(?:[^\s/@,]{0,200}@)?"
+    r"(?P<host>[a-z0-9_](?:[\w.-]{0,250}\w)?)(?::(?P<port>\d{1,5}))?(?![\w.:$@-])"
 )
+_URL_OPTION = regex(
+    r"(?<![\w.-])(?:--)?(?P<name>(?:[a-z]{1,20}\.){0,4}(?:schema\.registry|ksql(?:\.[a-z]{1,20})?|connect)\.url"
+    r"|schemaregistry\.connect)=[\"']?(?=https?://)"
+)
+_USUAL_PORT = {"http": 80, "https": 443}
 _MOST_URLS = 20
 _URL_VARIABLE = regex(r"SCHEMA_?REGISTRY|CONNECT|KSQL|KAFKA_?REST|REST_?PROXY")
 # What a service tells others, or what only browsers use.
@@ -44,7 +54,8 @@ def declared_neighbour(service: Service, member: Member, read: ReadFile) -> Rest
     started = next((found for line in lines if (found := _start(line))), None)
     if started is not None:
         return _by_file(service, member, started, read)
-    if starts_other_program(" ".join(word.value for line in lines for word in line)):
+    command = " ".join(word.value for line in lines for word in line)
+    if starts_other_program(command):
         return None
     service = built_service(service, read).service
     declared = {
@@ -56,38 +67,58 @@ def declared_neighbour(service: Service, member: Member, read: ReadFile) -> Rest
         name: declared[name].value if name in declared and not declared[name].blanks else None
         for name in service.environment
     }
-    config = rest_config(service.image.value if service.image else "", environment)
+    config = rest_config(service.image.value if service.image else "", with_assigned(environment, command))
     if config is None or (service.lacks_env_file and config.service is not RestService.CONNECT):
         return None
     shown = {name: value for name, value in declared.items() if not _SECRET.search(name)}
     return RestNeighbour(member=member, config=config, declared=shown)
 
 
-def url_clients(service: Service, member: Member) -> Iterator[KafkaClient]:
-    """The URLs of such services that a service is told in its variables."""
-    for name, variable in service.environment.items():
-        text = variable.value
-        if text is None or "://" not in text.value or not _is_url_variable(name):
+def url_clients(service: Service, member: Member, neighbour: RestNeighbour | None = None) -> Iterator[KafkaClient]:
+    """The URLs of such services that a service is told: by its variables, its command, the file it starts with."""
+    declared: dict[str, DeclaredValue] = {
+        name: ComposeValue(variable=name, text=variable.value)
+        for name, variable in service.environment.items()
+        if variable.value is not None
+    }
+    if neighbour is not None:
+        declared = {**neighbour.declared, **declared}
+    yield from told_urls(declared, member)
+    for part, command in (("entrypoint", service.entrypoint), ("command", service.command)):
+        for word in (command,) if isinstance(command, Text) else command or ():
+            value = ComposeValue(variable=part, text=word)
+            for option in islice(_URL_OPTION.finditer(word.value), _MOST_URLS):
+                match = _URL.match(word.value, option.end())
+                address = _address(match, value) if match else None
+                if address is not None:
+                    setting = f"{option['name']} in {part}"
+                    yield KafkaClient(member=member, declared=value, setting=setting, bootstraps=(address,))
+
+
+def told_urls(declared: Mapping[str, DeclaredValue], member: Member) -> Iterator[KafkaClient]:
+    """The URLs of such services in the values that configure a member."""
+    for name, value in declared.items():
+        if "://" not in value.value or not _tells_url(name):
             continue
-        addresses = tuple(
-            BootstrapAddress(
-                host=match["host"],
-                port=int(match["port"]),
-                start=match.start("host"),
-                end=match.end("port"),
-                scheme=match["scheme"].lower(),
-            )
-            for match in islice(_URL.finditer(text.value), _MOST_URLS)
-            if 0 < int(match["port"]) < 65536
-        )
+        matches = islice(_URL.finditer(value.value), _MOST_URLS)
+        addresses = tuple(found for match in matches if (found := _address(match, value)))
         if addresses:
-            yield KafkaClient(
-                member=member, declared=ComposeValue(variable=name, text=text), setting=name, bootstraps=addresses
-            )
+            yield KafkaClient(member=member, declared=value, setting=name, bootstraps=addresses)
 
 
-def _is_url_variable(name: str) -> bool:
-    return _URL_VARIABLE.search(name.upper()) is not None and _NO_URL_VARIABLE.search(name.upper()) is None
+def _address(match: re.Match[str], value: DeclaredValue) -> BootstrapAddress | None:
+    """Host and port of a URL; None for one that holds a variable without a value."""
+    scheme = match["scheme"].lower()
+    port = int(match["port"] or _USUAL_PORT[scheme])
+    if not 0 < port < 65536 or any(match.start() <= at <= match.end() for at, _ in value.blanks):
+        return None
+    end = match.end("port") if match["port"] else match.end("host")
+    return BootstrapAddress(host=match["host"], port=port, start=match.start("host"), end=end, scheme=scheme)
+
+
+def _tells_url(name: str) -> bool:
+    known = name.partition(" in ")[0].upper().replace(".", "_")
+    return _URL_VARIABLE.search(known) is not None and _NO_URL_VARIABLE.search(known) is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

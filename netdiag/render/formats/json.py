@@ -19,6 +19,7 @@ from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.patterns import regex
 from netdiag.render.json_values import finding_value, sound
 from netdiag.render.matrix.sections import edge_value, explained_value, security_value
+from netdiag.render.matrix.urls import url_value
 from netdiag.render.redact import redacted
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
 
@@ -44,6 +45,7 @@ def render(report: Report) -> str:
         "mesh": [
             edge_value(matrix.input, edge) for matrix in report.matrices if matrix.mesh for edge in matrix.mesh.edges
         ],
+        "urls": [url_value(row) for row in report.urls],
         "security": [security_value(seen) for seen in report.security],
         "causes": [explained_value(matrix.input, one) for matrix in report.matrices for one in matrix.causes],
         "skipped": [_skipped(item) for item in report.skipped],

@@ -38,6 +38,10 @@ def report_lines(report: Report, screen: Screen, *, matrix: bool = True, full: b
     if matrix:
         for item in report.matrices:
             blocks += _matrix(item, screen, named=len(report.inputs) > 1)
+    if matrix and report.urls:
+        from netdiag.render.matrix.urls import url_lines  # few stacks have them
+
+        blocks += url_lines(report.urls, screen, named=len(report.inputs) > 1)
     if report.security:
         from netdiag.render.matrix.sections import security_lines  # what a live check saw alone needs it
 

@@ -50,9 +50,10 @@ Sources: compose-spec, ports: HOST:CONTAINER; the defaults of `listeners` of eac
 from collections.abc import Iterator
 from dataclasses import replace
 
-from netdiag.deployment.clients import Attempt, holds_broker, target_member, url_attempts, why_failing, why_unresolved
+from netdiag.deployment.clients import Attempt, url_attempts, why_unresolved
 from netdiag.deployment.model.deployment import Deployment, RestNeighbour
-from netdiag.deployment.neighbours import Neighbourhood
+from netdiag.deployment.model.verdict import Failed, Mechanism, Reason
+from netdiag.deployment.neighbours import Neighbourhood, ports_of
 from netdiag.findings import Applicability, Edit, Finding, Related, Severity
 from netdiag.kafka.listeners import is_loopback
 
@@ -61,47 +62,33 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every URL whose host no container has, or that leads to no listener of a known service.
+    """One finding for every URL whose host no container has, or at which no service answers over HTTP.
 
     A name that no container has is a warning: what is not shown may have it.
     """
     if not deployment.url_clients:
         return
-    view = Neighbourhood(deployment).view
-    known = {one.name: one for one in deployment.neighbours if one.config.entries}
+    neighbourhood = Neighbourhood(deployment)
     for attempt in url_attempts(deployment):
-        host, port = attempt.address.host, attempt.address.port
-        if is_loopback(host):
-            meant = next((one for one in known.values() if port in _ports(one)), None)
-            if meant is None or meant.name == attempt.member.name or _may_serve(attempt):
-                continue
-            if why_failing(view, attempt.vantage, host, port):
-                yield _finding(attempt, f"which is {attempt.member.name} itself", SEVERITY, meant)
+        contact, meant = neighbourhood.at_url(attempt)
+        if not isinstance(contact, Failed):
             continue
-        member = target_member(view, attempt)
-        if member is None:
-            if why_unresolved(view, attempt) is not None:
+        if contact.reason is Reason.UNRESOLVED:
+            if why_unresolved(neighbourhood.view, attempt) is not None:
                 yield _finding(attempt, "a name that does not resolve in its container", Severity.WARNING, None)
-            continue
-        meant = known.get(member.name)
-        because = why_failing(view, attempt.vantage, host, port) if meant else None
-        if meant is not None and because is not None:
-            yield _finding(attempt, f"but {because}", SEVERITY, meant)
-
-
-def _may_serve(attempt: Attempt) -> bool:
-    """Whether something of the client's own may listen there."""
-    return holds_broker(attempt.member) or any(p.target == attempt.address.port for p in attempt.member.published)
-
-
-def _ports(neighbour: RestNeighbour) -> tuple[int, ...]:
-    return tuple(entry.endpoint.port for entry in neighbour.config.entries)
+        elif is_loopback(attempt.address.host):
+            if meant is not None:
+                yield _finding(attempt, f"which is {attempt.member.name} itself", SEVERITY, meant)
+        elif meant is not None or contact.mechanism is Mechanism.NOT_KAFKA:
+            yield _finding(attempt, f"but {contact.because}", SEVERITY, meant)
 
 
 def _finding(attempt: Attempt, because: str, severity: Severity, meant: RestNeighbour | None) -> Finding:
     entry, setting = attempt.entry, attempt.client.setting
-    better = f"{meant.member.service or meant.name}:{_ports(meant)[0]}" if meant else ""
-    listens = f"{meant.name} listens on {', '.join(map(str, _ports(meant)))}" if meant else ""
+    bound = meant.config.entries[0].endpoint if meant else None
+    better = f"{meant.member.service or meant.name}:{bound.port}" if meant and bound else ""
+    scheme = bound.listener.lower() if bound and bound.listener in ("HTTP", "HTTPS") else entry.scheme
+    listens = f"{meant.name} listens on {', '.join(map(str, ports_of(meant)))}" if meant else ""
     return Finding(
         rule=ID,
         severity=severity,
@@ -109,11 +96,9 @@ def _finding(attempt: Attempt, because: str, severity: Severity, meant: RestNeig
         location=attempt.where,
         related=(Related(location=meant.place("listeners"), message=listens),) if meant else (),
         why="containers reach one another by the names of services, at the ports that these bind",
-        hint=f"set {setting} to {entry.scheme}://{better}"
-        if better
-        else "use the name of a service on a shared network",
+        hint=f"set {setting} to {scheme}://{better}" if better else "use the name of a service on a shared network",
         service=attempt.member.name,
-        edits=_edits(attempt, better) if better else (),
+        edits=_edits(attempt, better) if better and scheme == entry.scheme else (),
     )
 
 

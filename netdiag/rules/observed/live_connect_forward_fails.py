@@ -71,7 +71,7 @@ from collections.abc import Iterator
 from netdiag.deployment.model.deployment import Deployment, RestNeighbour
 from netdiag.deployment.model.verdict import Failed
 from netdiag.deployment.neighbours import Neighbourhood
-from netdiag.deployment.observation.live_view import LiveView, SeenForward, SeenGroup, SeenWorker
+from netdiag.deployment.observation.live_view import LiveView, SeenGroup, SeenUrl, SeenWorker
 from netdiag.findings import Finding, Related, Severity
 from netdiag.rules.live_findings import listed
 
@@ -106,7 +106,7 @@ def _foretold(deployment: Deployment, target: RestNeighbour | None) -> frozenset
     )
 
 
-def _finding(group: SeenGroup, worker: SeenWorker, failing: list[SeenForward], place: RestNeighbour) -> Finding:
+def _finding(group: SeenGroup, worker: SeenWorker, failing: list[SeenUrl], place: RestNeighbour) -> Finding:
     first = failing[0].contact
     who = worker.member or f"the worker at {worker.client_host}"
     own = place.name == worker.member

@@ -1,7 +1,9 @@
-"""Groups of Connect workers: what their coordinator tells of them, and what each worker gets at the URL of another.
+"""The services beside the brokers: what members get at their URLs, and what coordinators tell of groups of workers.
 
-Everything is asked from the namespace of a worker, as the worker does it: bootstrap, coordinator, then the URLs. Only
-plaintext listeners are asked. A URL answers once it speaks HTTP (for https, once it accepts a connection).
+A URL is asked for its root, once, from the namespace of each member that is told it or that shares a group with whoever
+advertises it: no user, password or path is sent, no redirect followed, and only the first line read. It answers once it
+speaks HTTP, or TLS for https. Of a group of Connect workers, a broker's plaintext listener tells the coordinator, and
+that one the URLs that the workers have registered.
 """
 
 import asyncio
@@ -12,13 +14,15 @@ from typing import TypeVar
 
 from netdiag.deployment.model.deployment import Deployment, RestNeighbour
 from netdiag.deployment.model.verdict import Address, Answered, Contact, Failed, Reason
-from netdiag.deployment.observation.live_view import LiveVantage, SeenForward, SeenGroup, SeenWorker
+from netdiag.deployment.neighbours import url_cells
+from netdiag.deployment.observation.live_view import LiveVantage, SeenGroup, SeenUrl, SeenWorker
 from netdiag.deployment.sources.client_settings import parse_bootstrap_list
 from netdiag.errors import NetdiagError
 from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.network.connection import Target
 from netdiag.io.network.limits import many_sockets
 from netdiag.io.network.name_service import read_name_service
+from netdiag.io.network.other_protocols import answers_tls
 from netdiag.io.network.prober import Ask, Place, Prober
 from netdiag.io.network.resolver import Resolver
 from netdiag.kafka.connect_group import (
@@ -40,40 +44,40 @@ _CHUNK = 16 * 1024
 # Forwards that are tried: ten workers by two.
 _MOST_FORWARDS = 100
 _MOST_GROUPS = 20
+_TLS_ALERT = b"\x15\x03"
+_Seen = tuple[tuple[SeenGroup, ...], tuple[SeenUrl, ...]]
 
 
-def read_connect_groups(
-    deployment: Deployment, vantages: Sequence[LiveVantage], *, timeout: float
-) -> tuple[SeenGroup, ...]:
-    """The groups of the Connect workers that are asked about; `timeout` is seconds for one step."""
+def read_neighbours(deployment: Deployment, vantages: Sequence[LiveVantage], *, timeout: float) -> _Seen:
+    """The groups of the Connect workers that are asked about, and what `url_cells` gave; `timeout` is for one step."""
     workers = [one for one in deployment.neighbours if one.config.service is RestService.CONNECT and one.config.group]
+    urls = list(dict.fromkeys((cell.source, cell.url) for cell in url_cells(deployment)))
     inside = {each.vantage.member: each for each in vantages if each.vantage.member}
-    found: list[SeenGroup] = []
     with ExitStack() as opened:
         sockets = opened.enter_context(many_sockets())
         places: dict[str, Place] = {}
-        for worker in workers:
-            if worker.name not in inside:
+        for name in dict.fromkeys((*(worker.name for worker in workers), *(source for source, _ in urls))):
+            if name not in inside:
                 continue
             try:
-                namespace = opened.enter_context(open_namespace(inside[worker.name].entrance))
+                namespace = opened.enter_context(open_namespace(inside[name].entrance))
             except NetdiagError:
                 # The vantage is among those that were skipped, with the reason.
                 continue
-            places[worker.name] = Place(namespace=namespace, resolver=Resolver(namespace, read_name_service(namespace)))
+            places[name] = Place(namespace=namespace, resolver=Resolver(namespace, read_name_service(namespace)))
         if places:
-            asyncio.run(_read_all(deployment, workers, places, timeout, sockets, found))
-    return tuple(found)
+            return asyncio.run(_read_all(deployment, workers, urls, places, timeout, sockets))
+    return (), ()
 
 
 async def _read_all(
     deployment: Deployment,
     workers: Sequence[RestNeighbour],
+    urls: Sequence[tuple[str, str]],
     places: dict[str, Place],
     timeout: float,
     sockets: int,
-    found: list[SeenGroup],
-) -> None:
+) -> _Seen:
     deadline = asyncio.get_running_loop().time() + 2 * timeout + _EXTRA
     prober = Prober(patience=timeout, deadline=deadline, sockets=sockets)
     groups: dict[tuple[str, str], RestNeighbour] = {}
@@ -81,7 +85,20 @@ async def _read_all(
         if worker.name in places:
             groups.setdefault((worker.config.group or "", _bootstraps(worker)), worker)
     chosen = list(groups.values())[:_MOST_GROUPS]
-    found += await asyncio.gather(*(_read(deployment, prober, places, worker) for worker in chosen))
+    seen_groups, seen_urls = await asyncio.gather(
+        asyncio.gather(*(_read(deployment, prober, places, worker) for worker in chosen)),
+        _ask_urls(prober, places, urls),
+    )
+    return tuple(seen_groups), seen_urls
+
+
+async def _ask_urls(prober: Prober, places: dict[str, Place], urls: Sequence[tuple[str, str]]) -> tuple[SeenUrl, ...]:
+    """What members get at URLs, each once."""
+    asked = list(dict.fromkeys((source, url) for source, url in urls if source in places))
+    contacts = await asyncio.gather(*(_ask_url(prober, places[source], url) for source, url in asked))
+    return tuple(
+        SeenUrl(source=source, url=url, contact=contact) for (source, url), contact in zip(asked, contacts, strict=True)
+    )
 
 
 async def _read(deployment: Deployment, prober: Prober, places: dict[str, Place], worker: RestNeighbour) -> SeenGroup:
@@ -106,18 +123,12 @@ async def _read(deployment: Deployment, prober: Prober, places: dict[str, Place]
         for one in told.members
     )
     pairs = [
-        (source.member, target)
+        (source.member, target.url)
         for source in workers
         for target in workers
         if source is not target and source.member in places
     ][:_MOST_FORWARDS]
-    asked = list(dict.fromkeys((source, target.url) for source, target in pairs))
-    contacts = await asyncio.gather(*(_ask_url(prober, places[source], url) for source, url in asked))
-    forwards = tuple(
-        SeenForward(source=source, url=url, contact=contact)
-        for (source, url), contact in zip(asked, contacts, strict=True)
-    )
-    return SeenGroup(group=name, workers=workers, forwards=forwards)
+    return SeenGroup(group=name, workers=workers, forwards=await _ask_urls(prober, places, pairs))
 
 
 async def _exchange(
@@ -151,17 +162,17 @@ async def _ask_url(prober: Prober, place: Place, url: str) -> Contact:
     if split is None:
         return Failed(reason=Reason.UNRESOLVED, because=f"{url} is not a URL with a port")
     scheme, host, port = split
-    return await prober.asked(
-        place, Address(host=host, port=port), _http(host, port) if scheme == "http" else _accepted
-    )
+    return await prober.asked(place, Address(host=host, port=port), _http(host, port) if scheme == "http" else _tls)
 
 
-async def _accepted(channel: socket.socket, target: Target, until: float, attempt: int) -> Contact | None:
-    return Answered(node_id=None, cluster_id=None, ip=target.ip)
+async def _tls(channel: socket.socket, target: Target, until: float, attempt: int) -> Contact | None:
+    if await answers_tls(channel, until):
+        return Answered(node_id=None, cluster_id=None, ip=target.ip)
+    return Failed(reason=Reason.TLS, because=f"{target} does not speak TLS", ip=target.ip)
 
 
 def _http(host: str, port: int) -> Ask:
-    """A request for the root of a worker, which changes nothing; its first line tells that this is HTTP."""
+    """A request for the root of a service, which changes nothing; its first line tells that this is HTTP."""
     # Nothing of the URL but what the expression for it allows.
     request = f"GET / HTTP/1.1\r\nHost: {host}:{port}\r\nAccept: application/json\r\nConnection: close\r\n\r\n".encode()
 
@@ -179,6 +190,8 @@ def _http(host: str, port: int) -> Ask:
             return Failed(reason=Reason.CLOSED, because=f"{target}: {error}", ip=target.ip)
         if not seen:
             return Failed(reason=Reason.CLOSED, because=f"{target} closed", ip=target.ip)
+        if seen.startswith(_TLS_ALERT):
+            return Failed(reason=Reason.TLS, because=f"{target} speaks TLS", ip=target.ip)
         if not seen.startswith(b"HTTP/1."):
             return Failed(reason=Reason.NOT_KAFKA, because=f"{target} does not speak HTTP", ip=target.ip)
         return Answered(node_id=None, cluster_id=None, ip=target.ip)

@@ -11,7 +11,7 @@ import pytest
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.model.verdict import Answered, Failed
 from netdiag.deployment.observation.live_view import LiveVantage, SeenGroup, SeenWorker
-from netdiag.io.network.connect_groups import read_connect_groups
+from netdiag.io.network.rest_neighbours import read_neighbours
 from netdiag.kafka.protocol import decode_request, encode_response
 from netdiag.linux.netns import OwnNamespace
 from tests.deployment.stacks import deployment_of
@@ -50,7 +50,7 @@ def read(bootstrap: str) -> SeenGroup:
         for name in ("connect-1", "connect-2")
     ]
     begin = time.perf_counter()
-    (group,) = read_connect_groups(deployment, vantages, timeout=TIMEOUT)
+    (group,), _ = read_neighbours(deployment, vantages, timeout=TIMEOUT)
     assert time.perf_counter() - begin < BOUND
     return group
 
@@ -140,4 +140,4 @@ def test_a_hostile_url_is_a_failure(behaviour: Behaviour) -> None:
 
 def test_no_worker_can_be_entered() -> None:
     deployment = deployment_of(FILE.format(bootstrap="127.0.0.1:1"))
-    assert read_connect_groups(deployment, (), timeout=TIMEOUT) == ()
+    assert read_neighbours(deployment, (), timeout=TIMEOUT) == ((), ())
