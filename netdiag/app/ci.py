@@ -10,11 +10,13 @@ from netdiag.compose.positions import Source
 from netdiag.deployment.model.deployment import HostKind, Platform
 from netdiag.deployment.sources.ci.github import workflow_jobs
 from netdiag.deployment.sources.ci.job import CiJob, DeclaredJob, as_deployment
+from netdiag.deployment.sources.compose import from_compose
 from netdiag.findings import Finding
 from netdiag.io.files import read_file, read_inside
 from netdiag.io.files.projects import LARGEST_MOUNTED, CiFile
 from netdiag.render.report import Input, Matrix, Report
 from netdiag.rules.ci import agreed, check_job
+from netdiag.rules.declared import check_deployment
 
 
 def report_on(
@@ -22,10 +24,52 @@ def report_on(
 ) -> Report:
     """The report on a file: an input for each job that has a broker, or one for the file where none has."""
     reading = _Reading(file, replaced)
+    if file.kind == "commands":
+        return _on_command_lines(file, reading, settings, options, matrix=matrix)
     platform = options.engine.over(Platform(kind=HostKind.LINUX))
     declared = _declared(file, reading, options.gitlab_executor)
     jobs = [as_deployment(job, read=reading.read, facts=settings.facts, platform=platform) for job in declared]
     return _judged(file, [job for job in jobs if job.brokers], reading, matrix=matrix)
+
+
+def _on_command_lines(
+    file: CiFile, reading: "_Reading", settings: Settings, options: CheckOptions, *, matrix: bool
+) -> Report:
+    """The report on a file of command lines: an input for each deployment with a broker."""
+    from netdiag.deployment.sources.ci.command_lines import command_lines
+
+    kind = HostKind.DESKTOP if settings.facts.docker_desktop else HostKind.LINUX
+    platform = options.engine.over(Platform(kind=kind))
+    inputs: list[Input] = []
+    findings: list[Finding] = []
+    matrices: list[Matrix] = []
+    notes: list[str] = []
+    for lines in command_lines(reading.source(), folder=file.folder, read=reading.read):
+        deployment = from_compose(
+            lines.project,
+            host_addresses=settings.host_addresses,
+            facts=settings.facts,
+            read=reading.read,
+            platform=platform,
+        )
+        if not deployment.brokers:
+            continue
+        name = file.path if not inputs else f"{file.path}: from line {lines.where.line}"
+        found = check_deployment(deployment)
+        inputs.append(Input(name=name, brokers=tuple(broker.name for broker in deployment.brokers)))
+        findings += found
+        predicted = predicted_matrix(name, deployment, found) if matrix else ""
+        if isinstance(predicted, Matrix):
+            matrices.append(predicted)
+        elif predicted:
+            notes.append(predicted)
+    return Report(
+        inputs=tuple(inputs) or (Input(name=file.path),),
+        findings=tuple(findings),
+        matrices=tuple(matrices),
+        notes=tuple(notes),
+        sources=reading.contents,
+    )
 
 
 class _Reading:

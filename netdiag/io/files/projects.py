@@ -37,6 +37,8 @@ STDIN = "-"
 STDIN_NAME = "<stdin>"
 # The largest file of a project's folder that is read because a container mounts it, in bytes.
 LARGEST_MOUNTED = 1024 * 1024
+_COMMANDS = (".sh", ".bash", ".md", ".markdown", ".mk")
+_MAKEFILES = ("makefile", "gnumakefile")
 _LOOKED_AT = 64 * 1024
 _WORKFLOWS = [[".github", "workflows"], [".gitea", "workflows"], [".forgejo", "workflows"]]
 _TOP_SERVICES = regex(rb"(?m)^services:[ \t]*(?:#.*)?\r?\n[ \t]+[^\s-]")
@@ -156,8 +158,10 @@ def project_at(path: str, project_directory: str | None = None) -> ProjectFiles:
 
 
 def ci_file_at(path: str) -> CiFile | None:
-    """The file of CI jobs that a path names: by its folder or name, else by what stands in it; None for any other."""
+    """The file of CI jobs or command lines that a path is by its name or by what it says; None for any other."""
     folder, name = os.path.split(path)
+    if name.lower().endswith(_COMMANDS) or name.lower() in _MAKEFILES:
+        return CiFile(path=path, kind="commands", folder=folder)
     if name.endswith((".yml", ".yaml")):
         parts = os.path.abspath(folder).replace(os.sep, "/").split("/")
         if parts[-2:] in _WORKFLOWS:
