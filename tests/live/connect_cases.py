@@ -102,9 +102,9 @@ def replicas_text(*, repaired: bool) -> str:
     return compose_text({"connect": Worker()}).replace(f"    image: {CP_CONNECT}\n", f"    image: {CP_CONNECT}\n{keys}")
 
 
-REGISTRY = "confluentinc/cp-schema-registry:7.9.2"
-REST_PROXY = "confluentinc/cp-kafka-rest:7.9.2"
-KSQLDB = "confluentinc/cp-ksqldb-server:7.9.2"
+REGISTRY = "confluentinc/cp-schema-registry:7.9.1"
+REST_PROXY = "confluentinc/cp-kafka-rest:7.9.1"
+KSQLDB = "confluentinc/cp-ksqldb-server:7.9.1"
 # Where the stand-ins listen, by service: scheme, address and port. Their images only stay.
 STAND_INS = {
     "registry": ("http", "0.0.0.0", 8081),

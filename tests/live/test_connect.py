@@ -260,11 +260,22 @@ def test_replicas_forward_to_themselves(lab: Lab, kind: str, tmp_path: Path, fig
             assert time.monotonic() < deadline, logs
             time.sleep(0.5)
             logs = [lab.engine.docker("logs", one.id) for one in replicas]
-        statuses = sorted(_create(one, 8083)[0] for one in replicas)
+        statuses = sorted(map(_created_at_last, replicas))
         assert statuses == ([201, 409] if kind == "broken" else [201, 201])
-        told = [one.rule for one in _look(lab, stack).findings if one.rule.startswith(("rest-", "live-"))]
+        rules = ("rest-", "live-rest", "live-connect")
+        told = [one.rule for one in _look(lab, stack).findings if one.rule.startswith(rules)]
         assert told == (["rest-advertised-shared"] if kind == "broken" else [])
     figure("replicas", len(statuses))
+
+
+def _created_at_last(container: Container) -> int:
+    """The status of a new connector, asked for again while the workers rebalance."""
+    for _ in range(10):
+        status, _ = _create(container, 8083)
+        if status == 201:
+            break
+        time.sleep(1)
+    return status
 
 
 def _outcome(container: Container, url: str) -> str:
@@ -314,12 +325,16 @@ def test_urls_give_what_curl_gets(lab: Lab, tmp_path: Path, figure: Figure) -> N
         live = {key: url_outcome(one, one.observed) for key, one in seen.items() if one.observed is not None}
         curl = {(name, url, setting): _outcome(stack.state(name), url) for name, url, setting in told}
     assert len(told) == _URLS_TOLD
-    assert live == curl
-    assert {key: word for key, word in told.items() if word != "unknown"} == {
-        key: curl[key] for key, word in told.items() if word != "unknown"
-    }
+    assert live.keys() == curl.keys()
+    for words in (live, {key: word for key, word in told.items() if word != "unknown"}):
+        # curl does not say why a server closes on HTTP that speaks TLS.
+        same = {("tls", "closed")} | {(word, word) for word in curl.values()}
+        assert not [(key, word, curl[key]) for key, word in words.items() if (word, curl[key]) not in same]
     assert not [one.url for one in seen.values() if "secret" in one.url]
-    assert not [one for one in report.findings if one.rule == "live-rest-url-fails" and "localhost" not in one.message]
+    # What the others run into, the files foretell; whose name this is may be known elsewhere.
+    assert [one.message for one in report.findings if one.rule == "live-rest-url-fails"] == [
+        one.message for one in report.findings if "http://registri:8081" in one.message
+    ]
     figure("URLs", len(curl))
     figure("URLs that files foretell", sum(word != "unknown" for word in told.values()))
 

@@ -177,6 +177,11 @@ def _http(host: str, port: int) -> Ask:
     request = f"GET / HTTP/1.1\r\nHost: {host}:{port}\r\nAccept: application/json\r\nConnection: close\r\n\r\n".encode()
 
     async def ask(channel: socket.socket, target: Target, until: float, attempt: int) -> Contact | None:
+        if attempt:
+            # It closed on HTTP.
+            if await answers_tls(channel, until):
+                return Failed(reason=Reason.TLS, because=f"{target} closes on HTTP and answers TLS", ip=target.ip)
+            return Failed(reason=Reason.CLOSED, because=f"{target} closed", ip=target.ip)
         loop = asyncio.get_running_loop()
         seen = b""
         try:
@@ -186,10 +191,10 @@ def _http(host: str, port: int) -> Ask:
                     seen += data
         except TimeoutError:
             return Failed(reason=Reason.TIMEOUT, because=f"{target} accepted, then silent", ip=target.ip)
-        except OSError as error:
-            return Failed(reason=Reason.CLOSED, because=f"{target}: {error}", ip=target.ip)
+        except OSError:
+            seen = b""
         if not seen:
-            return Failed(reason=Reason.CLOSED, because=f"{target} closed", ip=target.ip)
+            return None
         if seen.startswith(_TLS_ALERT):
             return Failed(reason=Reason.TLS, because=f"{target} speaks TLS", ip=target.ip)
         if not seen.startswith(b"HTTP/1."):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import Answered, Failed
+from netdiag.deployment.model.verdict import Answered, Contact, Failed, Reason
 from netdiag.deployment.observation.live_view import LiveVantage, SeenGroup, SeenWorker
 from netdiag.io.network.rest_neighbours import read_neighbours
 from netdiag.kafka.protocol import decode_request, encode_response
@@ -141,3 +141,69 @@ def test_a_hostile_url_is_a_failure(behaviour: Behaviour) -> None:
 def test_no_worker_can_be_entered() -> None:
     deployment = deployment_of(FILE.format(bootstrap="127.0.0.1:1"))
     assert read_neighbours(deployment, (), timeout=TIMEOUT) == ((), ())
+
+
+TOLD = """\
+services:
+  console:
+    image: example/console
+    environment:
+      SCHEMA_REGISTRY_URL: {url}
+"""
+
+
+def at_url(url: str) -> Contact:
+    """What a console in our own namespace gets at the URL that it is told."""
+    vantage = Vantage(kind=VantageKind.CONTAINER, label="container console", member="console")
+    vantages = [LiveVantage(vantage=vantage, entrance=OwnNamespace())]
+    begin = time.perf_counter()
+    groups, (seen,) = read_neighbours(deployment_of(TOLD.format(url=url)), vantages, timeout=TIMEOUT)
+    assert time.perf_counter() - begin < BOUND
+    assert groups == ()
+    assert seen.source == "console"
+    assert "secret" not in seen.url
+    return seen.contact
+
+
+def test_a_url_is_asked_for_its_root_without_secrets_and_redirects() -> None:
+    requests: list[bytes] = []
+
+    def redirecting(channel: socket.socket, over: threading.Event) -> None:
+        requests.append(channel.recv(4096))
+        channel.sendall(b"HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
+
+    with serving(redirecting) as port:
+        assert isinstance(at_url(f"http://user:secret@127.0.0.1:{port}/secret?secret"), Answered)
+    host = f"127.0.0.1:{port}"
+    expected = f"GET / HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
+    assert requests == [expected.encode()]
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("behaviour", HOSTILE[:-2], ids=[one.__name__ for one in HOSTILE[:-2]])
+def test_what_is_no_service_is_a_failure(behaviour: Behaviour, scheme: str) -> None:
+    with serving(behaviour) as port:
+        assert isinstance(at_url(f"{scheme}://127.0.0.1:{port}"), Failed)
+
+
+def closes_on_http(channel: socket.socket, over: threading.Event) -> None:
+    """A server of OpenSSL, which gives no alert to HTTP."""
+    if channel.recv(4096).startswith(b"\x16\x03"):
+        channel.sendall(b"\x15\x03\x03\x00\x02\x02\x28")
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "scheme", "because"),
+    [
+        (hostile.tls_alert, "http", "speaks TLS"),
+        (closes_on_http, "http", "closes on HTTP and answers TLS"),
+        (hostile.http, "https", "does not speak TLS"),
+    ],
+)
+def test_http_and_https_are_told_apart(behaviour: Behaviour, scheme: str, because: str) -> None:
+    with serving(behaviour) as port:
+        contact = at_url(f"{scheme}://127.0.0.1:{port}")
+    assert isinstance(contact, Failed)
+    assert contact.reason is Reason.TLS
+    assert because in contact.because
