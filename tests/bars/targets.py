@@ -155,8 +155,8 @@ TARGETS = (
         "connect",
         "Connect workers in nine arrangements, broken and repaired, each worker leading once: where a file foretells "
         "that a worker cannot forward, curl in its namespace gets 500 or 409 for a new connector, and 201 elsewhere; "
-        "--live tells the leader that the workers print, and finds a packet filter that no file shows; two replicas that "
-        "advertise one name; URLs of stand-ins for Schema Registry, REST Proxy and ksqlDB: predicted = observed = curl",
+        "--live tells the leader that the workers print, and finds a packet filter that no file shows; replicas with "
+        "one name; URLs of stand-ins for Schema Registry, REST Proxy and ksqlDB: predicted = observed = curl",
     ),
     _tests(
         "watch-delay",
