@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from netdiag.app.captures import CaptureQuery
 from netdiag.app.progress import SILENT, Listener
+from netdiag.app.storage import INSIDE_ENGINE, StorageQuery, open_storage
 from netdiag.errors import InputError, NetdiagError, UsageError, cannot_import
 from netdiag.io.files.captures import capture_files, size_of
+from netdiag.kafka.storage import DataDirectory
 from netdiag.traffic import native
 from netdiag.traffic.analysis import Analysis
 from netdiag.traffic.native import NO_NAMES
@@ -45,7 +47,8 @@ class AnalyzeOptions:
     """What to analyze, and with which Spark.
 
     `topics`: only what names them. `out` is a folder for all tables, which `force` replaces. `charts` asks for what a
-    report draws; `only` are the names of the answers that are wanted, empty for all.
+    report draws; `only` are the names of the answers that are wanted, empty for all. `storage`: the data directories of
+    brokers that captures are joined with, as `StorageQuery` names them.
     """
 
     query: CaptureQuery
@@ -56,6 +59,7 @@ class AnalyzeOptions:
     force: bool = False
     charts: bool = False
     only: frozenset[str] = frozenset()
+    storage: StorageQuery | None = None
 
 
 def analyze(options: AnalyzeOptions, listener: Listener = SILENT) -> Analysis:
@@ -65,10 +69,13 @@ def analyze(options: AnalyzeOptions, listener: Listener = SILENT) -> Analysis:
     if options.out is not None:
         _refuse_folder(options.out, force=options.force)
     require_spark()
+    if options.storage is not None:
+        _refuse_storage(options.storage, options.master)
     here, elsewhere = _captures(options.query.files)
-    return _analyzed(
-        _reading(here, options.query), sum(size_of(file) or 0 for file in here), elsewhere, options, listener
-    )
+    size = sum(size_of(file) or 0 for file in here)
+    with ExitStack() as stack:
+        storage = open_storage(options.storage, stack) if options.storage is not None else ()
+        return _analyzed(_reading(here, options.query), size, elsewhere, options, storage, listener)
 
 
 def analyze_here(query: CaptureQuery, listener: Listener = SILENT) -> Analysis:
@@ -103,6 +110,15 @@ def write_report(path: str, analysis: Analysis) -> None:
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", where=path) from error
     write_file(path, analysis_page(analysis).encode())
+
+
+def _refuse_storage(storage: StorageQuery, master: str) -> None:
+    """UsageError for what only this machine can read, where others read."""
+    from netdiag.io.spark.session import is_local
+
+    far = [name for name in storage.names if name.startswith(INSIDE_ENGINE)]
+    if far and not is_local(master):
+        raise UsageError("executors cannot read it", where=far[0], hint="name a directory that all machines share")
 
 
 def require_spark() -> None:
@@ -158,7 +174,12 @@ def _head(path: str) -> bytes:
 
 
 def _analyzed(
-    reading: "Reading", size: int, elsewhere: tuple[str, ...], options: AnalyzeOptions, listener: Listener
+    reading: "Reading",
+    size: int,
+    elsewhere: tuple[str, ...],
+    options: AnalyzeOptions,
+    storage: tuple[DataDirectory, ...],
+    listener: Listener,
 ) -> Analysis:
     """`elsewhere` are captures that Spark has to look for."""
     from netdiag.io.spark.analysis import Wanted, analysed
@@ -167,7 +188,7 @@ def _analyzed(
     from netdiag.traffic.folds import Selection
 
     large = bool(elsewhere)
-    folds = not options.topics and not options.charts
+    folds = not options.topics and not options.charts and not storage
     tables = frozenset(NAMES) - frozenset(TOGETHER if folds and options.out is None else ())
     selection = Selection() if folds else None
     reading = replace(reading, folds=selection, options=replace(reading.options, tables=tables))
@@ -211,6 +232,7 @@ def _analyzed(
                 named=reading.options.address_names != NO_NAMES,
                 charts=options.charts,
                 only=options.only,
+                storage=storage,
             )
             return analysed(made, wanted, listener.progress)
 

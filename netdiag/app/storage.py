@@ -1,12 +1,10 @@
 """What a broker left in its data directories: which node of which cluster wrote them, and what they hold.
 
-Logs are read by the capture engine. Records of internal topics are decoded here, one by one, up to `MOST_STORED` of
-them; everything else is bounded by the files.
+Logs are read by the capture engine. Records of internal topics are decoded one by one, a bounded number of them;
+everything else is bounded by the files.
 """
 
-import base64
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import groupby
@@ -17,39 +15,18 @@ from netdiag.errors import InputError
 from netdiag.io.extras import require_live
 from netdiag.io.files.data_directory import read_data_directory
 from netdiag.io.files.log_files import log_files, partitions_of
-from netdiag.kafka.protocol import stored_topics
-from netdiag.kafka.storage import BOOTSTRAP, DataDirectory, FileProblem, Partition, PartitionLog
-from netdiag.kafka.storage import metadata_snapshot as reaches_up_to
-from netdiag.kafka.stored_records import (
-    METADATA_TOPIC,
-    OFFSETS_TOPIC,
-    StoredRecord,
-    UnreadableRecord,
-    stored_record,
-)
-from netdiag.kafka.stored_state import StateBuilder, StoredState
+from netdiag.io.files.stored_state import commit_cells, decoded_records, made_batches, stored_state
+from netdiag.kafka.storage import DataDirectory, FileProblem, Partition, PartitionLog
+from netdiag.kafka.stored_records import METADATA_TOPIC
+from netdiag.kafka.stored_state import StoredState
 from netdiag.traffic import native
 from netdiag.traffic.native import LogFile
 from netdiag.values import dataclass
 
-_INSIDE_ENGINE = ("container:", "volume:")
+INSIDE_ENGINE = ("container:", "volume:")
 # Bytes of keys and values that are shown.
 MOST_SHOWN = 4096
-# A record of an internal topic with more cannot be decoded.
-MOST_DECODED = 4 * 1024 * 1024
 _MIB = 1024 * 1024
-# So many records of internal topics, and bytes of them, are read for who registered and committed: all are kept.
-MOST_STORED = 1_000_000
-MOST_STORED_BYTES = 256 * _MIB
-# Of a batch of rows made here, well below those of the engine.
-_MOST_ROWS = 1000
-_MUCH_TEXT = _MIB
-# What a record is told by, in this order.
-_STORED_COLUMNS = (
-    "file", "topic", "partition", "offset", "timestamp", "control",
-    "key", "key_encoding", "key_bytes", "value", "value_encoding", "value_bytes",
-)  # fmt: skip
-_UNREADABLE = "UNREADABLE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +62,22 @@ def read_storage(
     return tuple(replace(one, path=name) for one, name in zip(found, query.names, strict=True))
 
 
+def open_storage(query: StorageQuery, stack: ExitStack) -> tuple[DataDirectory, ...]:
+    """The directories as they lie here until the stack is closed; InputError where one is too large to copy."""
+    found = tuple(_read(name, query, stack) for name in query.names)
+    for one, name in zip(found, query.names, strict=True):
+        if one.is_cut:
+            raise InputError(
+                "there is more in the directory than netdiag reads",
+                where=name,
+                hint="run netdiag as root on the engine's machine, or name the directory",
+            )
+    return found
+
+
 def _read(name: str, query: StorageQuery, stack: ExitStack) -> DataDirectory:
     """The directory of a name, which can be read until the stack is closed."""
-    if not name.startswith(_INSIDE_ENGINE):
+    if not name.startswith(INSIDE_ENGINE):
         return read_data_directory(name)
     require_live(f"{name.partition(':')[0]}:")
     from netdiag.io.engine.data_directories import opened  # loads the library of the engine
@@ -130,17 +120,11 @@ def _rows(
     listener: Listener,
 ) -> Iterator[native.Batch]:
     if name == "stored_records":
-        yield from _batches(name, (record.cells for record in _stored(files, listener)), columns)
+        cells = (record.cells for record in decoded_records(files, _teller(files, listener)))
+        yield from made_batches(name, cells, columns)
     elif name == "committed_offsets":
         commits = (commit for one in directories for commit in _whole_state(one, query, listener).commits)
-        cells = (
-            (
-                each.group, each.topic, each.partition, each.offset, each.leader_epoch,
-                each.metadata, each.timestamp, each.topic_id, each.file,
-            )
-            for each in commits
-        )  # fmt: skip
-        yield from _batches(name, cells, columns)
+        yield from made_batches(name, map(commit_cells, commits), columns)
     else:
         # What the cluster's metadata says to log in with is hidden in stored_records, and not shown here either.
         for is_metadata, some in groupby(files, lambda file: file.topic == METADATA_TOPIC):
@@ -152,7 +136,8 @@ def _rows(
 
 def _whole_state(one: DataDirectory, query: StorageQuery, listener: Listener) -> StoredState:
     """The state; the listener is told where there are more records."""
-    state = _state(one, query, listener)
+    files = list(log_files(one, query.topics, ""))
+    state = stored_state(one, query.topics, _teller(files, listener))
     if state.is_cut:
         listener.notice("there are more records of internal topics than netdiag reads")
     return state
@@ -164,7 +149,8 @@ def _with_logs(one: DataDirectory, query: StorageQuery, listener: Listener) -> D
     problems: list[FileProblem] = []
     names = ("log_segments", "log_problems")
     wanted = {"log_segments": _SegmentRow._fields, "log_problems": _ProblemRow._fields}
-    for ready in native.read_logs(files, wanted, tell=_teller(files, listener)):
+    tell = _teller(files, listener)
+    for ready in native.read_logs(files, wanted, tell=tell):
         segment_batches, problem_batches = (ready.get(name, ()) for name in names)
         for row in (_SegmentRow(*row) for batch in segment_batches for row in batch.rows()):
             if row.file.endswith(".log"):
@@ -177,7 +163,7 @@ def _with_logs(one: DataDirectory, query: StorageQuery, listener: Listener) -> D
         for partition in partitions_of(one, query.topics)
         if partition.segments
     }
-    read = replace(one, logs=logs, state=_state(one, query, listener))
+    read = replace(one, logs=logs, state=stored_state(one, query.topics, tell))
     return replace(read, problems=(*one.problems, *problems, *read.inconsistencies()))
 
 
@@ -216,113 +202,6 @@ def _log(partition: Partition, rows: Sequence[_SegmentRow]) -> PartitionLog:
         max_timestamp=max(latest, default=None),
         codecs=tuple(codec for codec in ("none", "gzip", "snappy", "lz4", "zstd") if codec in used),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stored:
-    """A record of an internal topic, and where it is; None where it cannot be read."""
-
-    file: str
-    topic: str
-    partition: int | None
-    offset: int
-    timestamp: int | None
-    record: StoredRecord | None
-    size: int
-
-    @property
-    def cells(self) -> tuple[object, ...]:
-        """A row of `stored_records`."""
-        record = self.record
-        kind, version, key, value = (
-            (_UNREADABLE, None, None, None)
-            if record is None
-            else (record.kind, record.version, record.key, record.value)
-        )
-        texts = (None if each is None else json.dumps(each, separators=(",", ":")) for each in (key, value))
-        return (self.file, self.topic, self.partition, self.offset, self.timestamp, kind, version, *texts)
-
-
-def _stored(files: Iterable[LogFile], listener: Listener) -> Iterator[_Stored]:
-    known = set(stored_topics())
-    chosen = [file for file in files if file.topic in known and not file.path.endswith(".snapshot")]
-    tell = _teller(chosen, listener)
-    for ready in native.read_logs(chosen, {"log_records": _STORED_COLUMNS}, most_shown=MOST_DECODED, tell=tell):
-        for batch in ready.get("log_records", ()):
-            for file, topic, partition, offset, timestamp, control, *payload in batch.rows():
-                if control is None:
-                    key, key_encoding, key_bytes, value, value_encoding, value_bytes = payload
-                    size = (key_bytes or 0) + (value_bytes or 0)
-                    yield _Stored(
-                        file=file,
-                        topic=topic,
-                        partition=partition,
-                        offset=offset,
-                        timestamp=timestamp,
-                        record=_decoded(topic, _raw(key, key_encoding), _raw(value, value_encoding))
-                        if size <= MOST_DECODED
-                        else None,
-                        size=size,
-                    )
-
-
-def _decoded(topic: str, key: bytes | None, value: bytes | None) -> StoredRecord | None:
-    try:
-        return stored_record(topic, key, value)
-    except UnreadableRecord:
-        return None
-
-
-def _raw(text: str | None, encoding: str | None) -> bytes | None:
-    if text is None:
-        return None
-    return base64.b64decode(text) if encoding == "base64" else text.encode()
-
-
-def _state(one: DataDirectory, query: StorageQuery, listener: Listener) -> StoredState:
-    """What the metadata of the cluster and the offsets of groups amount to.
-
-    Of the metadata, the latest snapshot counts and what the log has behind it.
-    """
-    files = [file for file in log_files(one, query.topics, "") if file.topic in (METADATA_TOPIC, OFFSETS_TOPIC)]
-    snapshots = [file for file in files if reaches_up_to(file.path.rpartition("/")[2]) is not None]
-    latest = snapshots[-1] if snapshots else None
-    begins = reaches_up_to(latest.path.rpartition("/")[2]) or 0 if latest is not None else 0
-    read = [
-        file
-        for file in files
-        if not file.path.endswith(".checkpoint") or file is latest or (latest is None and file.path.endswith(BOOTSTRAP))
-    ]
-    builder = StateBuilder()
-    left = MOST_STORED_BYTES
-    is_cut = False
-    for number, stored in enumerate(_stored(read, listener)):
-        left -= stored.size
-        if number >= MOST_STORED or left < 0:
-            is_cut = True
-            break
-        is_log = stored.file.endswith(".log")
-        if stored.record is None:
-            builder.add_unread()
-        elif stored.topic == OFFSETS_TOPIC:
-            builder.add_group(stored.record, stored.file)
-        elif not is_log or stored.offset >= begins:
-            builder.add_metadata(stored.record, stored.offset if is_log else None)
-    return replace(builder.state(), is_cut=is_cut)
-
-
-def _batches(name: str, rows: Iterable[tuple[object, ...]], columns: Sequence[str]) -> Iterator[native.Batch]:
-    """Rows made here as those of the engine; much text makes a batch of its own."""
-    waiting: list[tuple[object, ...]] = []
-    text = 0
-    for row in rows:
-        waiting.append(row)
-        text += sum(len(cell) for cell in row if isinstance(cell, str))
-        if len(waiting) >= _MOST_ROWS or text >= _MUCH_TEXT:
-            yield native.make_batch(name, waiting, columns)
-            waiting, text = [], 0
-    if waiting:
-        yield native.make_batch(name, waiting, columns)
 
 
 def _teller(files: Sequence[LogFile], listener: Listener) -> Callable[[int], None]:

@@ -68,6 +68,14 @@ def analyze(
     ] = None,
     top: Annotated[int, Option("--top", min=1, max=1000, help="Rows of each table in the text.")] = TOP,
     fail_on: FailOn = Severity.ERROR,
+    storage: Annotated[
+        list[str] | None,
+        Option(
+            "--storage",
+            metavar="DIR",
+            help="Join with a broker's data directory, container:NAME[:DIR] or volume:NAME; repeatable.",
+        ),
+    ] = None,
     live: CaptureLive = False,
     host: CaptureHost = None,
     project: CaptureProject = None,
@@ -94,6 +102,8 @@ def analyze(
     console = console_of(context)
     if follow:
         _refuse_follow(files, out, report, once=once, force=force, live=live)
+        if storage:
+            raise UsageError("--storage and --follow exclude each other", hint="use only one of them")
     else:
         only = {"--checkpoint": checkpoint, "--every": every, "--once": once or None, "--lateness": lateness}
         for name, value in only.items():
@@ -103,6 +113,7 @@ def analyze(
             raise UsageError("--force requires --out or --report")
     from netdiag.app.analyze import AnalyzeOptions, refuse_report, require_spark, write_report
     from netdiag.app.analyze import analyze as analyze_captures
+    from netdiag.app.storage import StorageQuery
 
     if report is not None:
         refuse_report(report, force=force)
@@ -150,6 +161,7 @@ def analyze(
             force=force,
             charts=report is not None,
             only=answers,
+            storage=StorageQuery(names=tuple(storage), host=host) if storage else None,
         )
         analysis = analyze_captures(options, console)
     if report is not None:

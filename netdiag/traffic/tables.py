@@ -72,6 +72,7 @@ STORED_NAMES = ("stored_records", "committed_offsets")
 
 
 _TABLES, _ANSWERS, _CHARTS = "tables.json", "aggregates/aggregates.json", "aggregates/over_time.json"
+_STORED = "aggregates/stored.json"
 
 
 @cache
@@ -83,7 +84,7 @@ def table(name: str) -> Table:
 @cache
 def aggregate(name: str) -> Table:
     """The schema of the aggregate of that name; KeyError for any other."""
-    return table_of(name, (_described(_ANSWERS) | _described(_CHARTS))[name])
+    return table_of(name, (_described(_ANSWERS) | _described(_CHARTS) | _described(_STORED))[name])
 
 
 def aggregate_names() -> tuple[str, ...]:
@@ -94,6 +95,11 @@ def aggregate_names() -> tuple[str, ...]:
 def chart_names() -> tuple[str, ...]:
     """The names of the aggregates that are asked for a report only."""
     return tuple(_described(_CHARTS))
+
+
+def stored_aggregate_names() -> tuple[str, ...]:
+    """The names of the aggregates that join a capture with data directories."""
+    return tuple(_described(_STORED))
 
 
 def table_of(name: str, entry: dict[str, Any]) -> Table:

@@ -10,17 +10,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import jsonschema
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
 from netdiag.cli.main import app
 from netdiag.distribution import install_line
+from netdiag.kafka import protocol as wire
 from netdiag.traffic.tables import NAMES, aggregate_names
 from tests.cli.shell import NETDIAG, environment
-from tests.native.conversations import START, capture
+from tests.native.conversations import PRODUCE, START, batch, capture, produce
 from tests.native.files import pcap_file
 from tests.native.packets import TcpConnection
+from tests.render.schemas import strict_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,6 +88,44 @@ def test_a_report_is_a_page_of_what_the_text_says(shared: list[str], path: str, 
     assert [entry.name for entry in report.parent.iterdir()] == ["out.html"]
     again = run(path, "--report", str(report))
     assert (again.exit_code, "exists already" in again.stderr) == (2, True)
+
+
+@pytest.mark.usefixtures("shared")
+def test_what_clients_produced_and_what_brokers_stored(tmp_path: Path) -> None:
+    data, file, report = tmp_path / "data", tmp_path / "a.pcap", tmp_path / "a.html"
+    (data / "orders-4").mkdir(parents=True)
+    (data / "orders-4" / f"{0:020}.log").write_bytes(batch())
+    talker = TcpConnection(start=START).open()
+    for number, offset in enumerate((0, 4)):
+        partition = {"index": 4, "error_code": 0, "base_offset": offset}
+        response = {"responses": [{"name": "orders", "partition_responses": [partition]}]}
+        talker.ask(produce(batch(), correlation_id=number))
+        talker.answer(wire.encode_response(PRODUCE, 9, number, response))
+    file.write_bytes(pcap_file(talker.close().packets))
+    done = run(str(file), "--storage", str(data), "--report", str(report))
+    assert done.exit_code == 0, done.output
+    heading, row = done.stdout.partition("batches of clients in the logs\n")[2].splitlines()[:2]
+    assert heading.split()[:5] == ["topic", "partition", "batches", "in", "the"]
+    # Of two batches one is in the log, and one lies behind its end.
+    assert row.split() == ["orders", "4", "2", "1", *"000000", "1", "0", "0", "4"]
+    assert "batches of clients in the logs <small>1</small>" in report.read_text(encoding="utf-8")
+    document = json.loads(run(str(file), "--storage", str(data), "--format", "json").stdout)
+    jsonschema.validate(document, strict_schema("analyze.v1.json"))
+    (stored,) = document["answers"]["stored_batches"]["rows"]
+    assert (stored["batches"], stored["in_log"], stored["missing"]) == (2, 1, 1)
+    assert document["answers"]["stored_commits"] == {"total": 0, "rows": []}
+
+
+def test_storage_that_cannot_be_read_is_one_line(path: str, tmp_path: Path) -> None:
+    for arguments, status, said in (
+        ((path, "--storage", str(tmp_path / "nothing")), 3, "no such file or directory"),
+        ((path, "--storage", str(tmp_path)), 3, "is not a data directory of a broker"),
+        ((str(tmp_path), "--follow", "--out", str(tmp_path / "out"), "--storage", "d"), 2, "exclude each other"),
+        ((path, "--storage", "volume:data", "--master", "spark://m:7077"), 2, "executors cannot read it"),
+    ):
+        done = run(*arguments)
+        assert (done.exit_code, said in done.stderr) == (status, True), done.output
+        assert "Traceback" not in done.output
 
 
 @pytest.mark.usefixtures("shared")

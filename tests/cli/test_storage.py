@@ -2,8 +2,10 @@
 
 import json
 import os
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import jsonschema
 import pytest
@@ -15,7 +17,7 @@ from netdiag.kafka import protocol as wire
 from netdiag.kafka.storage import Segment
 from netdiag.render.screen import Screen
 from netdiag.render.storage import storage_json, storage_text
-from tests.cli.shell import netdiag
+from tests.cli.shell import NETDIAG, environment, netdiag
 from tests.native.conversations import Written, batch
 from tests.native.log_files import moved, packed
 from tests.render.schemas import strict_schema
@@ -269,7 +271,7 @@ def test_nor_is_it_shown_as_a_payload(tmp_path: Path) -> None:
 def test_what_is_kept_of_internal_topics_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     query = StorageQuery(names=(str(_logs(tmp_path / "data")),))
     (whole,) = read_storage(query)
-    monkeypatch.setattr("netdiag.app.storage.MOST_STORED_BYTES", 100)
+    monkeypatch.setattr("netdiag.io.files.stored_state.MOST_STORED_BYTES", 100)
     (part,) = read_storage(query)
     assert (whole.state.is_cut, part.state.is_cut) == (False, True)
     assert "there are more records of internal topics than netdiag reads" in storage_text([part], Screen(width=100))
@@ -309,3 +311,49 @@ def test_problems_of_logs(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, b"kind\ntruncated\n")
     done = netdiag("storage", "--table", "problems", str(_logs(tmp_path)), cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, b"")
+
+
+_NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be somebody else")
+@pytest.mark.parametrize(
+    ("forbidden", "status", "said"),
+    [
+        (".", 3, "netdiag: data: permission denied"),
+        ("orders-0", 1, "orders-0: permission denied"),
+        (f"orders-0/{FIRST}.log", 1, f"orders-0/{FIRST}.log: cannot be read: permission denied"),
+        ("meta.properties", 1, "meta.properties: is no file of at most 65,536 bytes to be read"),
+    ],
+)
+def test_whoever_has_no_rights_gets_a_line(forbidden: str, status: int, said: str) -> None:
+    # Folders of the test run are nobody else's.
+    with TemporaryDirectory() as base:
+        os.chmod(base, 0o755)
+        data = _logs(Path(base) / "data")
+        (data / forbidden).chmod(0)
+        before = _bytes_of(data)
+        done = subprocess.run(
+            [*_NOBODY, *NETDIAG, "storage", "data"],
+            cwd=base,
+            env=environment({"HOME": "/"}),
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        text = (done.stdout + done.stderr).decode()
+        assert (done.returncode, text.count(said), "Traceback" in text) == (status, 1, False), text
+        assert ("run netdiag as root, or as the user of the broker" in text) == (status == 3)
+        assert _bytes_of(data) == before
+
+
+def _bytes_of(data: Path) -> Mapping[str, tuple[int, bytes]]:
+    return {str(path): (path.stat().st_mtime_ns, path.read_bytes()) for path in data.rglob("*") if path.is_file()}
+
+
+def test_logs_are_not_changed_by_reading_them(tmp_path: Path) -> None:
+    data = _logs(tmp_path / "data", {**LOGS, "orders-0": LOGS["orders-0"][:-1] + bytes(100)})
+    before = _bytes_of(data)
+    for words in ((), ("--json",), ("--table", "records", "--payloads"), ("--table", "committed_offsets")):
+        assert b"Traceback" not in netdiag("storage", "data", *words, cwd=tmp_path).stderr
+    assert _bytes_of(data) == before

@@ -95,7 +95,7 @@ or `arrow`; it leaves out `log_` in the name (`--table batches`). A batch whose 
 `log_batches` and none of `log_records`; what is no batch has a row of `log_problems` only. With several directories,
 `file` begins with the directory.
 
-In Spark, the format `kafka_storage` has the tables whose names begin with `log_`, as `level`, without keys and values.
+In Spark, the format `kafka_storage` has these tables as `level`, without keys and values of `log_records`.
 Its other options are `columns`, `topics` and `partitions`. Every executor must see the directory.
 
     from netdiag.io.spark import register
@@ -113,6 +113,9 @@ shows which batches that clients produced are not in this log. `stored` adds thr
 response; without either, `stored` is null. Retention and compaction remove batches, too.
 """
 
+_STORED = """`netdiag analyze --storage DIR` answers with these, too: what is on disk beside what was on the wire.
+"""
+
 _CHARTS = """`netdiag analyze --report FILE` draws these; they are only on its page. They divide the time of the capture
 into at most 240 intervals of a round length, so they are small for any capture.
 """
@@ -126,6 +129,11 @@ def page() -> str:
     parts += ["## Packets and segments\n", *(_table(table(name)) for name in RAW_NAMES)]
     parts += ["## Logs\n", _LOGS, *(_table(table(name)) for name in LOG_NAMES + STORED_NAMES)]
     parts += ["## Aggregates\n", *(_table(tables.aggregate(name)) for name in tables.aggregate_names())]
+    parts += [
+        "## Captures and logs\n",
+        _STORED,
+        *(_table(tables.aggregate(n)) for n in tables.stored_aggregate_names()),
+    ]
     parts += ["## Charts of a report\n", _CHARTS, *(_table(tables.aggregate(name)) for name in tables.chart_names())]
     return "\n".join(parts)
 

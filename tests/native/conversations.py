@@ -65,9 +65,9 @@ def metadata_response(correlation_id: int, brokers: int = 1) -> bytes:
     return wire.encode_response(METADATA, 1, correlation_id, {"brokers": told})
 
 
-def produce(data: bytes, topic: str = "orders", correlation_id: int = 3) -> bytes:
+def produce(data: bytes, topic: str = "orders", correlation_id: int = 3, partition: int = 4) -> bytes:
     """A Produce request with these records."""
-    partitions = [{"index": 4, "records": data}]
+    partitions = [{"index": partition, "records": data}]
     body = {"acks": 1, "timeout_ms": 1000, "topic_data": [{"name": topic, "partition_data": partitions}]}
     return wire.encode_request(PRODUCE, 9, correlation_id, "app", body)
 

@@ -21,10 +21,12 @@ from netdiag.io.spark.small_tables import (
     plain_rows,
     small_tables,
 )
+from netdiag.io.spark.stored import stored_tables
+from netdiag.kafka.storage import DataDirectory
 from netdiag.rules.wire import check_wire
 from netdiag.traffic.aggregates.connections import without_relays
 from netdiag.traffic.aggregates.over_time import moments
-from netdiag.traffic.aggregates.questions import CHARTS, QUESTIONS, answered, drawn, ordered
+from netdiag.traffic.aggregates.questions import CHARTS, QUESTIONS, STORED_QUESTIONS, answered, drawn, ordered
 from netdiag.traffic.aggregates.topics import topic_names, with_named_topics, with_topic_names
 from netdiag.traffic.analysis import Analysis, Answer, Buckets, Charts, buckets
 from netdiag.traffic.arrow import schema_of
@@ -51,7 +53,7 @@ class Wanted:
     """What of an analysis is wanted: rows of these topics only (all, where none is named), and a folder for answers.
 
     `named`: the answers call clients and brokers by name where they have one. `charts`: what a report draws, too.
-    `only`: these answers; all, where none is named.
+    `only`: these answers; all, where none is named. `storage`: what lies in data directories, to be joined with.
     """
 
     topics: frozenset[str] = frozenset()
@@ -59,6 +61,7 @@ class Wanted:
     named: bool = False
     charts: bool = False
     only: frozenset[str] = frozenset()
+    storage: tuple[DataDirectory, ...] = ()
 
     @property
     def questions(self) -> tuple[str, ...]:
@@ -134,6 +137,10 @@ def _asked(extract: Extract, wanted: Wanted, tell: Callable[[str], None]) -> Ana
         for number, (name, future) in enumerate(asked.items(), 1):
             answers[name] = future.result()
             tell(f"{number} of {len(asked)} questions answered")
+        if wanted.storage:
+            tell("reading logs")
+            beside = {**tables, **stored_tables(tables["connections"].sparkSession, tables, wanted.storage)}
+            answers |= {name: _answer(name, beside, wanted.out) for name in STORED_QUESTIONS}
         charts = charts_of(shown, extract.rows, lambda ask: pool.submit(own(ask))) if wanted.charts else None
         found = tuple(check_wire(told_by(insights)))
         protocols = {row["protocol"]: int(row["count"]) for row in counted.result()}

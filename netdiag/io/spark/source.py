@@ -13,7 +13,8 @@ only what cannot change a row is left unread. An exchange that began before a ti
 bound has a margin, and a lower bound counts for packets and segments only: what a connection is, its beginning says.
 
 Options of data directories: `level` (log_batches by default), `columns`, `topics`, `partitions`. Keys and values stay
-where they are. Tasks share the files, so every executor has to see them.
+where they are, but for those of internal topics, which `stored_records` decodes. Tasks share the files, so every
+executor has to see them; for `committed_offsets`, one task reads all files of a partition.
 """
 
 import json
@@ -21,6 +22,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -43,11 +45,13 @@ from netdiag.errors import InputError, UsageError
 from netdiag.io.files.captures import capture_files, size_of
 from netdiag.io.files.data_directory import read_data_directory
 from netdiag.io.files.log_files import log_files
+from netdiag.io.files.stored_state import commit_cells, decoded_records, made_batches, state_of
 from netdiag.io.spark.reading import Reading, read_batches, read_latencies
+from netdiag.kafka.stored_records import OFFSETS_TOPIC
 from netdiag.traffic import native
 from netdiag.traffic.aggregates.expressions import struct_of
 from netdiag.traffic.native import LogFile, ReadOptions, parse_time
-from netdiag.traffic.tables import LOG_NAMES, NAMES, PARTIAL_NAMES, RAW_NAMES, Table, table
+from netdiag.traffic.tables import LOG_NAMES, NAMES, PARTIAL_NAMES, RAW_NAMES, STORED_NAMES, Table, table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,7 +61,7 @@ if TYPE_CHECKING:
 FORMAT, STORAGE_FORMAT = "kafka_pcap", "kafka_storage"
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 LEVELS = NAMES + PARTIAL_NAMES + RAW_NAMES
-_LEVELS: Mapping[str, Sequence[str]] = {FORMAT: LEVELS, STORAGE_FORMAT: LOG_NAMES}
+_LEVELS: Mapping[str, Sequence[str]] = {FORMAT: LEVELS, STORAGE_FORMAT: LOG_NAMES + STORED_NAMES}
 _FIRST_LEVEL = {FORMAT: "exchanges", STORAGE_FORMAT: "log_batches"}
 # A task that reads less than this is not worth its start.
 _LEAST_BYTES = 4 * 1024 * 1024
@@ -205,22 +209,40 @@ class StorageReader(DataSourceReader):
             for one, prefix in zip(directories, prefixes, strict=True)
             for file in log_files(one, self._topics, prefix)
         ]
-        sizes = {file: size_of(file.path) or 0 for file in files}
+        # What a group committed last is in the last of several segments.
+        keeps_together = self._level == "committed_offsets"
+        together: dict[str, list[LogFile]] = {}
+        for file in files:
+            if not keeps_together or (file.topic == OFFSETS_TOPIC and not file.path.endswith(".snapshot")):
+                together.setdefault(os.path.dirname(file.path) if keeps_together else file.path, []).append(file)
+        sizes = {name: sum(size_of(file.path) or 0 for file in some) for name, some in together.items()}
         tasks = self._tasks or min(os.cpu_count() or 1, sum(sizes.values()) // _LEAST_BYTES + 1)
         shares: list[list[LogFile]] = [[] for _ in range(tasks)]
         held = [0] * tasks
-        for file in sorted(files, key=lambda file: sizes[file], reverse=True):
+        for name in sorted(sizes, key=lambda name: sizes[name], reverse=True):
             least = held.index(min(held))
-            shares[least].append(file)
-            held[least] += sizes[file]
+            shares[least] += together[name]
+            held[least] += sizes[name]
         return [LogShare(tuple(share)) for share in shares]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of some files."""
         assert isinstance(partition, LogShare)
-        for ready in native.read_logs(partition.files, {self._level: self._names}):
-            for batch in ready.get(self._level, ()):
-                yield pa.record_batch(batch)
+        for batch in self._batches(partition.files):
+            yield pa.record_batch(batch)
+
+    def _batches(self, files: Sequence[LogFile]) -> Iterator[native.Batch]:
+        if self._level == "stored_records":
+            yield from made_batches(self._level, (record.cells for record in decoded_records(files)), self._names)
+        elif self._level == "committed_offsets":
+            for folder, some in groupby(files, lambda file: os.path.dirname(file.path)):
+                state = state_of(some)
+                if state.is_cut:
+                    raise InputError("has more records than netdiag keeps", where=folder)
+                yield from made_batches(self._level, map(commit_cells, state.commits), self._names)
+        else:
+            for ready in native.read_logs(files, {self._level: self._names}):
+                yield from ready.get(self._level, ())
 
 
 def narrowed(reading: Reading, level: str, each: Filter) -> Reading:

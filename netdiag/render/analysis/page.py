@@ -16,6 +16,7 @@ from netdiag.render.analysis.charts import broker_maps, partition_maps, rebalanc
 from netdiag.render.analysis.figure import Figure, FindingMark, Table, TimeAxis, short_name, vega_svg
 from netdiag.render.analysis.tables import (
     SECTIONS,
+    STORED_SECTIONS,
     Row,
     Section,
     all_rows,
@@ -185,7 +186,7 @@ def _coverage(analysis: Analysis) -> Iterator[str]:
 
 def _tables(analysis: Analysis) -> Iterator[str]:
     yield '<section id="tables" aria-labelledby="tables-h"><h2 id="tables-h">Tables</h2>'
-    for section in SECTIONS:
+    for section in (*SECTIONS, *STORED_SECTIONS):
         answer = analysis.answers.get(section.answer, Answer())
         kept = [row for row in answer.rows if section.keep(row)]
         if kept:

@@ -60,7 +60,7 @@ def analysis_text(analysis: Analysis, screen: Screen, *, top: int = TOP) -> str:
     for finding in analysis.findings:
         lines += [*finding_lines(finding, SourceLines({}), screen), ()]
     lines += _head(analysis, screen)
-    for section in SECTIONS:
+    for section in (*SECTIONS, *STORED_SECTIONS):
         lines += _table(section, analysis, screen, top)
     return paint(lines, screen)
 
@@ -328,6 +328,45 @@ SECTIONS = (
             _duration_column("handshake p95", "handshake_p95_ms"),
         ),
         lambda row: bool(row["retransmissions"] or row["zero_windows"] or row["resets"] or row["lost_bytes"]),
+    ),
+)
+
+# Where captures are joined with data directories.
+STORED_SECTIONS = (
+    Section(
+        "batches of clients in the logs",
+        "stored_batches",
+        (
+            _text_column("topic", "topic"),
+            _count_column("partition", "partition"),
+            _count_column("batches", "batches"),
+            _count_column("in the log", "in_log"),
+            _count_column("damaged", "damaged"),
+            _count_column("refused", "refused"),
+            _count_column("elsewhere", "elsewhere"),
+            _count_column("unanswered", "unanswered"),
+            _count_column("deleted", "deleted"),
+            _count_column("compacted", "compacted"),
+            _count_column("missing", "missing"),
+            _count_column("unknown", "unknown"),
+            _count_column("log from", "log_start_offset"),
+            _count_column("to", "log_end_offset"),
+        ),
+    ),
+    Section(
+        "committed offsets and the logs",
+        "stored_commits",
+        (
+            _text_column("group", "group"),
+            _text_column("topic", "topic"),
+            _count_column("partition", "partition"),
+            _count_column("in the capture", "captured_offset"),
+            _count_column("on disk", "stored_offset"),
+            _count_column("log from", "log_start_offset"),
+            _count_column("to", "log_end_offset"),
+            _text_column("is", "state"),
+            _count_column("records left", "records_left"),
+        ),
     ),
 )
 

@@ -6,7 +6,7 @@ from dataclasses import field
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from netdiag.traffic.aggregates import connections, groups, lag, requests, topics
+from netdiag.traffic.aggregates import connections, groups, lag, requests, stored, topics
 from netdiag.traffic.aggregates.connections import WORST, worst_connections
 from netdiag.traffic.aggregates.lag import lag_over_time
 from netdiag.traffic.aggregates.over_time import (
@@ -183,15 +183,32 @@ QUESTIONS: Mapping[str, Question] = {
 }
 
 
+# What is asked of a capture and of data directories, see `aggregates.stored`.
+STORED_QUESTIONS: Mapping[str, Question] = {
+    "stored_batches": Question(
+        of="batches",
+        ask=lambda t: stored.stored_batches(t["batches"], t["partitions"], t["log_batches"], t["log_ranges"]),
+        first=("batches",),
+        then=("topic", "partition"),
+    ),
+    "stored_commits": Question(
+        of="committed_offsets",
+        ask=lambda t: stored.stored_commits(t["partitions"], t["committed_offsets"], t["log_ranges"]),
+        then=("group", "topic", "partition"),
+    ),
+}
+_ALL: Mapping[str, Question] = {**QUESTIONS, **STORED_QUESTIONS}
+
+
 def answered(name: str, tables: Tables) -> DataFrame:
     """The answer, unordered."""
-    question = QUESTIONS[name]
+    question = _ALL[name]
     return question.ask(question.no_more_than(tables))
 
 
 def ordered(name: str, answer: DataFrame) -> DataFrame:
     """What matters most first; the order is whole, so that the first rows are the same every time."""
-    question = QUESTIONS[name]
+    question = _ALL[name]
     return answer.orderBy(*[F.desc_nulls_last(column) for column in question.first], *question.then)
 
 

@@ -1,7 +1,12 @@
 """Data directories of brokers in Spark, and what was produced on the wire beside what lies in their logs."""
 
+import json
 import re
+import shutil
+import subprocess
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,12 +16,17 @@ from pyspark.sql import DataFrame, SparkSession
 import netdiag.io.spark
 from netdiag.app.storage import StorageQuery, read_storage_table
 from netdiag.errors import InputError, UsageError
+from netdiag.io.files.data_directory import read_data_directory
 from netdiag.io.spark.source import FORMAT, STORAGE_FORMAT, StorageSource
+from netdiag.io.spark.stored import stored_tables
 from netdiag.kafka import protocol as wire
+from netdiag.kafka.storage import META_PROPERTIES
 from netdiag.traffic.aggregates.expressions import struct_of
-from netdiag.traffic.aggregates.stored import stored
-from netdiag.traffic.tables import LOG_NAMES, table
+from netdiag.traffic.aggregates.questions import answered, ordered
+from netdiag.traffic.aggregates.stored import FATES, stored
+from netdiag.traffic.tables import LOG_NAMES, STORED_NAMES, table
 from tests.bars.data_directories import VERSIONS, dumped, fill
+from tests.cli.shell import NETDIAG, environment
 from tests.figures import Report
 from tests.native.conversations import PRODUCE, batch, produce
 from tests.native.files import pcap_file
@@ -63,6 +73,45 @@ def test_rows_are_those_of_the_command(spark: SparkSession, directory: str, leve
 
 def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
+
+
+@pytest.mark.parametrize("level", STORED_NAMES)
+def test_records_of_internal_topics_are_those_of_the_command(spark: SparkSession, tmp_path: Path, level: str) -> None:
+    first, second = (committed(offset) for offset in (2, 3))
+    for name, data in {"0/0": first, "0/1": moved(second, 1), "1/0": committed(9, topic="others")}.items():
+        partition, _, segment = name.partition("/")
+        folder = tmp_path / f"__consumer_offsets-{partition}"
+        folder.mkdir(exist_ok=True)
+        (folder / f"{int(segment):020}.log").write_bytes(data)
+    (tmp_path / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=MkU3OEVBNTcwNTJENDM2Qg\n")
+    names = table(level).names
+    batches = read_storage_table(StorageQuery(names=(str(tmp_path),)), level, names)
+    expected = sorted(repr(row) for each in batches for row in each.rows())
+    for tasks in (1, 5):
+        frame = read(spark, str(tmp_path), level=level, partitions=tasks)
+        assert frame.schema == struct_of(table(level))
+        assert sorted(repr(tuple(row)) for row in frame.collect()) == expected
+    assert len(expected) == (3 if level == "stored_records" else 2)
+
+
+def test_more_records_than_are_kept_are_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "__consumer_offsets-0").mkdir()
+    (tmp_path / "__consumer_offsets-0" / FIRST).write_bytes(committed(2))
+    level = "committed_offsets"
+    reader = StorageSource({"path": str(tmp_path), "level": level}).reader(struct_of(table(level)))
+    monkeypatch.setattr("netdiag.io.files.stored_state.MOST_STORED_BYTES", 1)
+    with pytest.raises(InputError, match="has more records than netdiag keeps"):
+        list(reader.read(reader.partitions()[0]))
+
+
+def committed(offset: int, topic: str = "orders") -> bytes:
+    """A batch with what group billing committed for partition 0 of a topic."""
+    name = "__consumer_offsets"
+    key = wire.encode_layout(
+        wire.stored_layout(name, 1, "key", 0), {"group": "billing", "topic": topic, "partition": 0}
+    )
+    value = wire.encode_layout(wire.stored_layout(name, 1, "value", 3), {"offset": offset})
+    return batch([((1).to_bytes(2) + key, (3).to_bytes(2) + value, [])])
 
 
 def test_the_number_of_tasks_changes_nothing(spark: SparkSession, directory: str) -> None:
@@ -114,6 +163,74 @@ def test_which_batches_of_a_capture_are_in_the_log(spark: SparkSession, director
     ]
 
 
+def test_what_became_of_batches_and_commits(spark: SparkSession, directory: str, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(directory, data)
+    # Of partition 4, offsets 4 to 7 are compacted away; partition 5 has lost what was before 2, and is damaged.
+    (data / "orders-4" / FIRST).write_bytes(NUMBERED[0])
+    (data / "orders-5" / FIRST).unlink()
+    (data / "orders-5" / f"{2:020}.log").write_bytes(moved(PLAIN, 2)[:-1] + b"?" + moved(PLAIN, 6))
+    (data / "__consumer_offsets-0").mkdir()
+    (data / "__consumer_offsets-0" / FIRST).write_bytes(committed(0) + moved(committed(9, topic="others"), 1))
+    sent = [
+        (4, NUMBERED[0], 0, 0, "in_log"),
+        (4, NUMBERED[1], 0, 4, "compacted"),
+        (4, NUMBERED[2], 7, -1, "refused"),
+        (4, PLAIN, 0, 8, "in_log"),
+        (4, PLAIN, 0, 12, "missing"),
+        (4, PLAIN, None, -1, "unanswered"),
+        (5, PLAIN, 0, 0, "deleted"),
+        (5, PLAIN, 0, 2, "damaged"),
+        (5, PLAIN, 0, -1, "unknown"),
+        (9, PLAIN, 0, 0, "elsewhere"),
+    ]
+    talker = TcpConnection().open()
+    for number, (index, batch_, error, offset, _) in enumerate(sent):
+        talker.ask(produce(batch_, correlation_id=number, partition=index))
+        if error is not None:
+            partition = {"index": index, "error_code": error, "base_offset": offset}
+            response = {"responses": [{"name": "orders", "partition_responses": [partition]}]}
+            talker.answer(wire.encode_response(PRODUCE, 9, number, response))
+    capture = tmp_path / "a.pcap"
+    capture.write_bytes(pcap_file(talker.close().packets))
+    tables = {level: read(spark, str(capture), FORMAT, level=level) for level in ("batches", "partitions")}
+    beside = {**tables, **stored_tables(spark, tables, [read_data_directory(str(data))])}
+    rows = [row.asDict() for row in ordered("stored_batches", answered("stored_batches", beside)).collect()]
+    assert [(row["partition"], row["log_start_offset"], row["log_end_offset"]) for row in rows] == [
+        (4, 0, 12),
+        (5, 2, 10),
+        (9, None, None),
+    ]
+    counted = Counter((row["partition"], name) for row in rows for name in FATES for _ in range(row[name]))
+    assert counted == Counter((index, fate) for index, *_, fate in sent)
+    assert [row["batches"] for row in rows] == [6, 3, 1]
+    commits = ordered("stored_commits", answered("stored_commits", beside)).collect()
+    assert [(row.topic, row.captured_offset, row.stored_offset, row.state) for row in commits] == [
+        ("orders", None, 0, "elsewhere"),
+        ("others", None, 9, "elsewhere"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("offset", "state", "left"),
+    [(1, "deleted", None), (2, "in the log", 4), (6, "at its end", 0), (7, "beyond", None)],
+)
+def test_a_committed_offset_and_the_log(
+    spark: SparkSession, tmp_path: Path, offset: int, state: str, left: int | None
+) -> None:
+    for folder, name, data in (
+        ("orders-0", f"{2:020}.log", moved(PLAIN, 2)),
+        ("__consumer_offsets-0", FIRST, committed(offset)),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_bytes(data)
+    empty = {name: spark.createDataFrame([], struct_of(table(name))) for name in ("batches", "partitions")}
+    beside = {**empty, **stored_tables(spark, empty, [read_data_directory(str(tmp_path))])}
+    (row,) = answered("stored_commits", beside).collect()
+    assert (row.stored_offset, row.state, row.records_left) == (offset, state, left)
+    assert answered("stored_batches", beside).count() == 0
+
+
 @pytest.mark.bar("stored-batches", long=True)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_all_that_clients_produced_is_where_kafka_says(
@@ -121,7 +238,16 @@ def test_all_that_clients_produced_is_where_kafka_says(
 ) -> None:
     folder, capture = tmp_path / "data", tmp_path / "a.pcap"
     folder.mkdir()
-    fill(version, folder, capture)
+    with ThreadPoolExecutor(1) as beside_it:
+        filling = beside_it.submit(fill, version, folder, capture)
+        looks = [_told_meanwhile(folder) for _ in iter(filling.done, True)]
+        filling.result()
+    # A batch may be half written.
+    assert [line for look in looks for line in look if " bytes of a batch that says it has " not in line] == []
+    figure(
+        f"looks at the directory of {version} while the broker writes, without a change and without a traceback",
+        len(looks),
+    )
     batches, partitions = (read(spark, str(capture), FORMAT, level=level) for level in ("batches", "partitions"))
     # Others are compacted.
     rows = stored(batches, partitions, read(spark, str(folder))).where("topic in ('orders', 'appended')").collect()
@@ -138,3 +264,42 @@ def test_all_that_clients_produced_is_where_kafka_says(
     assert sum(row.stored is None for row in rows) == refused
     assert len({row.producer_id >= 0 for row in rows}) == 2
     figure(f"batches of clients in the log of {version}", told.total())
+    tables = {"batches": batches, "partitions": partitions}
+    beside = {**tables, **stored_tables(spark, tables, [read_data_directory(str(folder))])}
+    counted = [row for row in answered("stored_batches", beside).collect() if row.topic in ("orders", "appended")]
+    assert sum(row.in_log for row in counted) == told.total()
+    assert sum(row.batches - row.in_log for row in counted) == sum(row.refused for row in counted) == refused
+    commits = answered("stored_commits", beside).collect()
+    assert {(row.group, row.topic, row.partition): row.stored_offset for row in commits} == _committed(version, folder)
+    assert all(row.captured_offset == row.stored_offset and row.state == "in the log" for row in commits)
+    figure(f"committed offsets of {version} as the decoder of kafka-dump-log has them", len(commits))
+
+
+def _told_meanwhile(folder: Path) -> list[str]:
+    """The problems that the command tells of a directory that a broker fills; it could change nothing in it."""
+    read_only = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" "$0" && exec "$@"'
+    if not (folder / META_PROPERTIES).exists():
+        time.sleep(0.1)
+        return []
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", read_only, folder, *NETDIAG, "storage", "--json", folder],
+        env=environment({}),
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    (one,) = json.loads(done.stdout)["directories"]
+    return [f"{problem['path']}: {problem['message']}" for problem in one["problems"]]
+
+
+def _committed(version: str, folder: Path) -> dict[tuple[str, str, int], int]:
+    """The last offset of every group and partition, as kafka-dump-log decodes them."""
+    logs = ",".join(str(log) for log in sorted(folder.glob("__consumer_offsets-*/*.log")))
+    found: dict[tuple[str, str, int], int] = {}
+    for line in dumped(version, "--offsets-decoder", "--files", logs).splitlines():
+        _, has_key, rest = line.partition(" key: ")
+        key, _, value = rest.partition(" payload: ")
+        if has_key and key.startswith("{") and int(json.loads(key)["type"]) == 1:
+            data = json.loads(key)["data"]
+            found[data["group"], data["topic"], data["partition"]] = json.loads(value)["data"]["offset"]
+    return found

@@ -10,7 +10,7 @@ import pytest
 from netdiag.render.analysis.tables import SECTIONS, SHOWN, analysis_json, analysis_text, duration, moment, size
 from netdiag.render.screen import Screen
 from netdiag.traffic.analysis import Analysis, Seen
-from netdiag.traffic.tables import aggregate, aggregate_names
+from netdiag.traffic.tables import aggregate, aggregate_names, stored_aggregate_names
 from tests.render.analysis.analyses import T0, analysis, answer, finding
 from tests.render.schemas import strict_schema
 
@@ -122,7 +122,7 @@ def test_the_schema_is_one() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize("name", aggregate_names())
+@pytest.mark.parametrize("name", [*aggregate_names(), *stored_aggregate_names()])
 def test_the_schema_has_every_column(name: str) -> None:
     row = SCHEMA["properties"]["answers"]["properties"][name]["properties"]["rows"]["items"]
     assert tuple(row["properties"]) == tuple(row["required"]) == aggregate(name).names

@@ -2,8 +2,8 @@
 
 import pytest
 
-from netdiag.traffic.aggregates.questions import CHARTS, QUESTIONS
-from netdiag.traffic.tables import NAMES, aggregate, aggregate_names, chart_names
+from netdiag.traffic.aggregates.questions import CHARTS, QUESTIONS, STORED_QUESTIONS
+from netdiag.traffic.tables import NAMES, aggregate, aggregate_names, chart_names, stored_aggregate_names
 
 
 def test_every_aggregate_is_asked_for_by_name_or_with_its_topics() -> None:
@@ -22,6 +22,13 @@ def test_every_chart_is_declared_and_asked_for() -> None:
     assert tuple(CHARTS) == chart_names()
 
 
+@pytest.mark.parametrize("name", STORED_QUESTIONS)
+def test_the_order_of_what_is_stored_is_made_of_columns(name: str) -> None:
+    question = STORED_QUESTIONS[name]
+    assert tuple(STORED_QUESTIONS) == stored_aggregate_names()
+    assert {*question.first, *question.then} <= set(aggregate(name).names)
+
+
 @pytest.mark.parametrize("name", CHARTS)
 def test_the_order_of_charts_is_made_of_columns(name: str) -> None:
     chart = CHARTS[name]
@@ -31,7 +38,7 @@ def test_the_order_of_charts_is_made_of_columns(name: str) -> None:
     assert ("bucket" in columns) == (chart.most is None)
 
 
-@pytest.mark.parametrize("name", [*aggregate_names(), *chart_names()])
+@pytest.mark.parametrize("name", [*aggregate_names(), *stored_aggregate_names(), *chart_names()])
 def test_every_column_says_what_it_holds(name: str) -> None:
     table = aggregate(name)
     assert table.doc
