@@ -36,6 +36,7 @@ from netdiag.io.files.projects import (
     ProjectReader,
     base_beside,
     ci_file_at,
+    ci_files,
     find_project,
     project_of,
     projects_at,
@@ -139,8 +140,10 @@ class Check:
         self.listener = listener
         jobs = tuple(file for path in options.files if (file := ci_file_at(path)))
         named = {file.path for file in jobs}
+        if options.ci:
+            jobs += tuple(file for file in ci_files(options.read.project_directory or "") if file.path not in named)
         rest = replace(options, files=tuple(path for path in options.files if path not in named))
-        projects, settings = targets_of(rest, search=not jobs)
+        projects, settings = targets_of(rest, search=not jobs and not options.ci)
         configurations = Configurations(options)
         found = tuple(CiTarget(project=f, settings=configurations.settings(f.configuration_folder)) for f in jobs)
         self.targets: tuple[Target | CiTarget, ...] = (*projects, *found)
@@ -151,7 +154,10 @@ class Check:
     def run(self, replaced: Mapping[str, bytes] | None = None) -> CheckResult:
         """Check everything, with some bytes in the place of what files hold."""
         if not self.targets:
-            self.listener.notice(f"nothing to check: no {', '.join(BASE_NAMES)} in this folder or one above")
+            nothing = f"no {', '.join(BASE_NAMES)} in this folder or one above"
+            if self.options.ci:
+                nothing = "no .gitlab-ci.yml and nothing in .github/workflows of this repository"
+            self.listener.notice(f"nothing to check: {nothing}")
         return CheckResult(
             report=self.report(self.targets, replaced or {}, matrix=self.options.matrix),
             fail_on=self.fail_on,

@@ -135,7 +135,8 @@ def _judged(file: CiFile, jobs: Iterable[CiJob], reading: _Reading, *, matrix: b
             findings.setdefault((finding.rule, finding.location, finding.message), finding)
     also_read = tuple(path for path in reading.contents if path != file.path)
     return Report(
-        inputs=tuple(replace(one, also_read=also_read) for one in inputs.values()) or (Input(name=file.path),),
+        inputs=tuple(replace(one, also_read=also_read) for one in inputs.values())
+        or (Input(name=file.path, kind="job"),),
         findings=tuple(findings.values()),
         matrices=tuple(matrices.values()),
         notes=tuple(notes),

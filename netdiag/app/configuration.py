@@ -18,7 +18,7 @@ from netdiag.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
-    """What to check, and how.
+    """What to check, and how. With `ci`, the CI files of the repository are checked, too.
 
     `files` are files or folders of a project each, `project_files` those of one project; with neither, the project that
     compose finds. `config_file` is read in the place of the nearest one; `isolated` reads none. `engine` is what the
@@ -44,6 +44,7 @@ class CheckOptions:
     volumes: bool = False
     host: str | None = None
     gitlab_executor: str | None = None
+    ci: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

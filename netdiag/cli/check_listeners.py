@@ -92,7 +92,7 @@ def check_listeners(
         list[str] | None,
         Argument(
             metavar="FILE",
-            help="Compose files or folders, each a project; - is standard input. Default: the file that Compose finds.",
+            help="Compose files or folders, each a project (- is standard input), CI files, files with docker run.",
         ),
     ] = None,
     chain: ProjectChain = None,
@@ -185,6 +185,7 @@ def check_listeners(
         OnOff | None, Option("--userland-proxy", help="Whether the engine runs docker-proxy.", show_default="on")
     ] = None,
     firewall: Annotated[Firewall | None, Option("--firewall", help="The engine's packet filter.")] = None,
+    ci: Annotated[bool, Option("--ci", help="Check .github/workflows and .gitlab-ci.yml of this repository.")] = False,
     gitlab_executor: Annotated[
         GitlabExecutor | None,
         Option("--gitlab-executor", help="What runs the jobs of .gitlab-ci.yml.", show_default="either"),
@@ -308,6 +309,7 @@ def check_listeners(
             fail_on=fail_on,
             volumes=volumes,
             host=host,
+            ci=ci,
             gitlab_executor=gitlab_executor.value if gitlab_executor else None,
         ),
         outputs=outputs_of(context, format or (), output or ()),
@@ -359,6 +361,7 @@ def _refuse_contradictions(request: _Request) -> None:
         ),
         (name is not None and not is_project_name(name), bad_project_name(name or "")),
         (request.live and request.live.containers and named, "--container and files exclude each other"),
+        (check.ci and request.live, "--ci reads files: use it without --live"),
         (request.replay and named, "--replay excludes FILE and -f: the recording has the project"),
         (
             request.watch and (request.replay or (request.live and request.live.record)),

@@ -5,7 +5,7 @@ this service and to no other. Whatever is laid out in a way that is not understo
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from netdiag.compose.positions import Source
 from netdiag.compose.problems import ComposeError
@@ -22,10 +22,16 @@ _NOT_PLAIN = regex(r"(?i)[-?:,\[\]{}#&*!|>'\"%@`\s].*|.*(?:: | #|[:\s]$).*|[0-9.
 class ServiceLayout:
     """One service as one document of one file writes it."""
 
-    def __init__(self, source: Source, name: str, node: MappingNode) -> None:
+    def __init__(self, source: Source, name: str, node: MappingNode, variables_key: str = "environment") -> None:
         self.source = source
         self.name = name
         self.node = node
+        self.variables_key = variables_key
+
+    @property
+    def variables(self) -> Node | None:
+        """The node of the variables that the service itself writes."""
+        return self.field(self.variables_key)
 
     def field(self, key: str) -> Node | None:
         """The node under a key that the service itself writes."""
@@ -33,11 +39,11 @@ class ServiceLayout:
 
     def has_variable(self, name: str) -> bool:
         """Whether the service's own `environment` names a variable."""
-        return _variable(self.field("environment"), name) is not None
+        return _variable(self.variables, name) is not None
 
     def add_variable(self, name: str, value: str, beside: str | None) -> Edit | None:
         """A variable more, behind `beside` where the service itself has that one, else at the end."""
-        match self.field("environment"):
+        match self.variables:
             case MappingNode(pairs=pairs) as node if pairs:
                 near = _variable(node, beside) if beside else None
                 pair = near if isinstance(near, tuple) else _last_written(pairs)
@@ -48,13 +54,13 @@ class ServiceLayout:
                 return self._beside_item(node, item, f"{name}={value}")
             case None:
                 line = f"{name}: {_spelled(value, '')}"
-                return self._add_block("environment", line) if not _merges(self.node) else None
+                return self._add_block(self.variables_key, line) if not _merges(self.node) else None
             case _:
                 return None
 
     def remove_variable(self, name: str) -> Edit | None:
         """The service's own `environment` without a variable."""
-        node = self.field("environment")
+        node = self.variables
         found = _variable(node, name)
         match node, found:
             case MappingNode(pairs=pairs), (ScalarNode() as key, value) if len(pairs) > 1:
@@ -165,14 +171,21 @@ class ServiceLayout:
         return Edit(path=self.source.path, start=offset(start), end=offset(end), replacement=text)
 
 
-def service_layouts(sources: Iterable[Source], service: str) -> Iterator[ServiceLayout]:
-    """Every place that writes a service as a mapping of its own."""
+def service_layouts(
+    sources: Iterable[Source], path: Sequence[str | int], variables_key: str = "environment"
+) -> Iterator[ServiceLayout]:
+    """Every place that writes a service, to which a path leads, as a mapping of its own."""
     for source in sources:
         for document in _documents(source):
-            services = _under(document, "services")
-            node = _under(services, service) if services is not None else None
+            node: Node | None = document
+            for step in path:
+                node = _at(node, step) if isinstance(step, int) else _under(node, step)
             if isinstance(node, MappingNode):
-                yield ServiceLayout(source, service, node)
+                yield ServiceLayout(source, str(path[-1]), node, variables_key)
+
+
+def _at(node: Node | None, index: int) -> Node | None:
+    return node.items[index] if isinstance(node, SequenceNode) and index < len(node.items) else None
 
 
 def quotes_around(source: Source, start: int) -> tuple[Edit, Edit] | None:

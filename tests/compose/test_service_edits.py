@@ -15,7 +15,7 @@ FLOW_LIST = "services: {k: {image: i, environment: [A=1, 'B=two'], ports: []}}\n
 
 
 def layout(text: str) -> ServiceLayout:
-    (found,) = service_layouts([Source("c.yml", text)], "k")
+    (found,) = service_layouts([Source("c.yml", text)], ("services", "k"))
     return found
 
 

@@ -142,7 +142,7 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Runner:
     job = runner.run(empty, {})
     assert job.status == 0, job.log
     assert "netdiag 0." in job.log
-    assert "no compose file in this repository" in job.log
+    assert "no compose or CI file in this repository" in job.log
     assert job.outputs == {"status": "0", "sarif": ""}
     return runner
 

@@ -86,7 +86,7 @@ def test_the_script(project: Path, variables: dict[str, str], status: int, told:
 def test_a_project_without_compose_files(installed: Path, tmp_path: Path) -> None:
     (tmp_path / ".netdiag-venv").symlink_to(installed)
     done = _run(JOB["script"], tmp_path, {})
-    assert (done.returncode, done.stdout) == (0, "netdiag: no compose file in this repository\n")
+    assert (done.returncode, done.stdout) == (0, "netdiag: no compose or CI file in this repository\n")
 
 
 def _run(lines: list[str], project: Path, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:

@@ -122,7 +122,7 @@ class ComposeServiceEditor(MemberEditor):
         A service that has all its variables from a file of its own gets the new one there.
         """
         own = sorted(self._layouts(), key=lambda layout: not (beside and layout.has_variable(beside)))
-        written = [layout for layout in own if layout.field("environment") is not None]
+        written = [layout for layout in own if layout.variables is not None]
         if written:
             return written[0].add_variable(name, value, beside)
         near = self.service.environment.get(beside or "")
@@ -191,7 +191,8 @@ class ComposeServiceEditor(MemberEditor):
         return found[0] if len(found) == 1 else None
 
     def _layouts(self) -> Iterator[ServiceLayout]:
-        return service_layouts(self._sources(), self.service.name)
+        service = self.service
+        return service_layouts(self._sources(), service.path or ("services", service.name), service.variables_key)
 
     def _sources(self) -> tuple[Source, ...]:
         """The compose files that this service's own values came from."""

@@ -8,7 +8,8 @@ hands files over; the one that compose would take in its folder brings its overr
 import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from contextlib import suppress
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -171,6 +172,18 @@ def ci_file_at(path: str) -> CiFile | None:
         if "compose" not in name and os.path.isfile(path):
             return _by_content(path, folder)
     return None
+
+
+def ci_files(start: str = "") -> tuple[CiFile, ...]:
+    """The CI files of the repository that a folder is in: workflows of GitHub, the pipeline of GitLab."""
+    root = next((folder for folder in _upwards(start) if os.path.exists(os.path.join(folder, ".git"))), start)
+    found = [os.path.join(root, name) for name in (".gitlab-ci.yml", ".gitlab-ci.yaml")]
+    for parts in _WORKFLOWS:
+        folder = os.path.join(root, *parts)
+        with suppress(OSError):
+            found += [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+    files = (ci_file_at(path) for path in found if os.path.isfile(path))
+    return tuple(replace(file, found=True) for file in files if file is not None and file.kind != "commands")
 
 
 def _by_content(path: str, folder: str) -> CiFile | None:

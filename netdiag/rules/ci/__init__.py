@@ -78,15 +78,16 @@ def _besides(own: Iterable[Finding], declared: Iterable[Finding]) -> Iterator[Fi
 def agreed(judged: Iterable[tuple[CiJob, tuple[Finding, ...]]]) -> Iterator[Finding]:
     """The findings of one job as several executors may run it: what only one of them does is a note."""
     everyone = tuple(judged)
-    executors = {job.executor for job, _ in everyone}
+    executors = tuple(dict.fromkeys(job.executor for job, _ in everyone))
     saying: dict[tuple[object, ...], set[str]] = {}
     for job, findings in everyone:
         for finding in findings:
             saying.setdefault(_said(finding), set()).add(job.executor)
     for job, findings in everyone:
         for finding in findings:
-            if saying[_said(finding)] == executors:
-                yield finding
+            if saying[_said(finding)] == set(executors):
+                if job.executor == executors[0]:
+                    yield finding
             else:
                 message = f"{finding.message} ({job.executor} executor only)"
                 yield replace(finding, severity=Severity.NOTE, message=message, edits=())

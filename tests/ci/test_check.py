@@ -1,0 +1,139 @@
+"""CI files and command lines through the whole check: which files are taken as what, reports, repairs, exit status."""
+
+from pathlib import Path
+
+import pytest
+
+from netdiag.app.check import Check, check
+from netdiag.app.configuration import CheckOptions
+from netdiag.app.repair import find_repairs
+from netdiag.findings import Severity
+from netdiag.io.files.projects import ci_file_at, ci_files
+from netdiag.render.report import Report
+from tests.app.checks import Recorder
+from tests.ci.test_command_lines import run
+from tests.ci.test_gitlab import pipeline
+from tests.ci.workflows import workflow
+
+BY_NAME = "PLAINTEXT://kafka:9092"
+LOCALHOST = "PLAINTEXT://localhost:9092"
+PLAIN = "on: push\njobs:\n  lint: {runs-on: ubuntu-latest, steps: [{run: make}]}\n"
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".github" / "workflows").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(path: str, text: str) -> str:
+    Path(path).write_text(text, encoding="utf-8")
+    return path
+
+
+def errors(report: Report) -> list[tuple[str, str]]:
+    """What is found above a note, by rule and service."""
+    return [(f.rule, f.service or "") for f in report.findings if f.severity is not Severity.NOTE]
+
+
+def test_each_job_is_an_input_with_its_matrix() -> None:
+    second = workflow(LOCALHOST).partition("jobs:\n")[2].replace("test:", "b:")
+    path = put(".github/workflows/ci.yml", workflow(BY_NAME) + second)
+    report = check(CheckOptions(files=(path,))).report
+    assert [(item.name, item.kind, item.brokers) for item in report.inputs] == [
+        (f"{path}: job test", "job", ("kafka",)),
+        (f"{path}: job b", "job", ("kafka",)),
+    ]
+    assert [matrix.input for matrix in report.matrices] == [item.name for item in report.inputs]
+    assert [place.label for place in report.matrices[0].vantages] == ["steps on the runner", "inside kafka"]
+    assert errors(report) == [("ci-steps-cannot-connect", "kafka")]
+
+
+def test_ci_files_are_found_from_a_folder_below(monkeypatch: pytest.MonkeyPatch) -> None:
+    put(".github/workflows/a.yml", workflow(BY_NAME))
+    put(".github/workflows/b.yaml", PLAIN)
+    put(".github/workflows/README.md", "docker run -p 9092:9092 apache/kafka")
+    put(".gitlab-ci.yml", pipeline("PLAINTEXT://broker:9092"))
+    Path("src").mkdir()
+    monkeypatch.chdir("src")
+    assert [file.kind for file in ci_files()] == ["gitlab", "github", "github"]
+    report = check(CheckOptions(ci=True)).report
+    assert errors(report) == [("ci-steps-cannot-connect", "kafka")] * 2
+    assert not any(item.error for item in report.inputs)
+
+
+def test_nothing_to_find() -> None:
+    recorder = Recorder()
+    assert check(CheckOptions(ci=True), recorder).report.inputs == ()
+    assert any("nothing to check" in text for text in recorder.notices)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "kind"),
+    [
+        ("ci/kafka.yml", PLAIN, "github"),
+        ("ci/kafka.yml", "'on':\n  push:\njobs: {}\n", "github"),
+        ("ci/jobs.yml", "test:\n  script: [x]\n", "gitlab"),
+        ("ci/stack.yml", "services:\n  kafka: {image: x}\n", None),
+        ("ci/my-compose.yml", "jobs: {}\non: x\n", None),
+        ("a.gitlab-ci.yml", "", "gitlab"),
+        ("run.sh", "", "commands"),
+        ("README.MD", "", "commands"),
+        ("Makefile", "", "commands"),
+        ("ci/values.json", PLAIN, None),
+        ("missing.yml", None, None),
+    ],
+)
+def test_which_file_is_what(path: str, text: str | None, kind: str | None) -> None:
+    if text is not None:
+        Path(path).parent.mkdir(exist_ok=True)
+        put(path, text)
+    found = ci_file_at(path)
+    assert (found.kind if found else None) == kind
+
+
+def test_repairs_write_the_workflow() -> None:
+    path = put(".github/workflows/ci.yml", workflow(BY_NAME, job="    env:\n      KAFKA_BROKERS: kafka:9092\n"))
+    work = Check(CheckOptions(files=(path,)))
+    repairs = find_repairs(work, work.run(), unsafe=True)
+    (after,) = [new for _, new in repairs.changed.values()]
+    assert after.decode() == workflow(LOCALHOST, job="    env:\n      KAFKA_BROKERS: localhost:9092\n")
+
+
+def test_repairs_add_a_port_and_a_second_listener() -> None:
+    path = put(".github/workflows/ci.yml", workflow(LOCALHOST, service=""))
+    work = Check(CheckOptions(files=(path,)))
+    (after,) = [new for _, new in find_repairs(work, work.run(), unsafe=True).changed.values()]
+    assert '        ports: ["9092:9092"]\n' in after.decode()
+    app = "      app: {image: app, env: {KAFKA_BROKERS: 'kafka:9092'}}\n"
+    two = workflow(BY_NAME).replace("      kafka:\n", f"{app}      kafka:\n")
+    path = put(".github/workflows/ci.yml", two)
+    work = Check(CheckOptions(files=(path,)))
+    (after,) = [new for _, new in find_repairs(work, work.run(), unsafe=True).changed.values()]
+    assert "PLAINTEXT://kafka:9092,EXTERNAL://localhost:9092" in after.decode()
+    path = put(".github/workflows/ci.yml", after.decode())
+    assert errors(check(CheckOptions(files=(path,))).report) == []
+
+
+def test_lines_of_a_readme() -> None:
+    path = put("README.md", f"# Start\n\n```sh\n{run(BY_NAME)}```\n")
+    report = check(CheckOptions(files=(path,))).report
+    assert errors(report) == [("default-bridge-no-dns", "kafka")]
+    assert [item.name for item in report.inputs] == ["README.md"]
+    assert report.matrices
+
+
+def test_an_unreadable_file_is_one_error_and_the_others_are_checked() -> None:
+    bad, good = put(".github/workflows/a.yml", "a: ["), put(".github/workflows/b.yml", workflow(BY_NAME))
+    report = check(CheckOptions(files=(bad, good))).report
+    assert [item.name for item, _ in report.unread] == [bad]
+    assert errors(report) == [("ci-steps-cannot-connect", "kafka")]
+
+
+def test_ignore_comments_and_selections_count() -> None:
+    text = workflow(BY_NAME).replace(BY_NAME, f"{BY_NAME}  # netdiag: ignore[ci-] on purpose")
+    report = check(CheckOptions(files=(put(".github/workflows/a.yml", text),))).report
+    assert errors(report) == []
+    assert len(report.suppressed) == 1
