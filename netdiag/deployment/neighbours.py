@@ -80,12 +80,10 @@ class UrlCell:
     @property
     def agrees(self) -> bool | None:
         """Whether prediction and observation are the same; None where there are not both."""
-        if self.observed is None or Word.UNKNOWN in (
-            url_outcome(self, self.predicted),
-            url_outcome(self, self.observed),
-        ):
+        if self.observed is None:
             return None
-        return url_outcome(self, self.predicted) == url_outcome(self, self.observed)
+        words = {url_outcome(self, self.predicted), url_outcome(self, self.observed)}
+        return None if Word.UNKNOWN.value in words else len(words) == 1
 
 
 def url_outcome(cell: UrlCell, contact: Contact) -> str:
@@ -222,9 +220,8 @@ class Neighbourhood:
             case (MemberAddress(member=name),):
                 return self._if_sockets_are_known(self.view.by_name[name], port, contact), None
             case (HostAddress(),) if port not in view.publishers_by_port:
-                return Unknown(
-                    because=f"netdiag does not know what else listens on port {port} of the docker host"
-                ), None
+                because = f"netdiag does not know what else listens on port {port} of the docker host"
+                return Unknown(because=because), None
             case _:
                 return contact, None
 
@@ -252,7 +249,8 @@ class Neighbourhood:
     @cached_property
     def _bound(self) -> dict[str, RestNeighbour]:
         """The services whose listeners are known, by name."""
-        return {one.name: one for one in self.members if one.config.entries}
+        everyone = (*self.deployment.neighbours, *self.deployment.surroundings.neighbours)
+        return {one.name: one for one in everyone if one.config.entries}
 
     def _at(self, vantage: Vantage, targets: tuple[Target, ...], port: int, scheme: str) -> Contact:
         """Where a connection ends, and whether what listens there speaks HTTP as the scheme says."""

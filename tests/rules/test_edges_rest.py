@@ -272,6 +272,15 @@ def test_cells() -> None:
     ]
 
 
+def test_a_service_beyond_the_first_fifty_is_no_broker() -> None:
+    image = "confluentinc/cp-schema-registry:7.9.2"
+    many = {
+        f"r{n}": service(image, {**REGISTRY, "SCHEMA_REGISTRY_SCHEMA_REGISTRY_GROUP_ID": f"g{n}"}) for n in range(60)
+    }
+    console = service("example/console", {"SCHEMA_REGISTRY_URL": "http://r59:8081"})
+    assert cells({**many, "console": console}) == ["console http://r59:8081 ok r59"]
+
+
 def test_cells_of_replicas() -> None:
     services = {"connect": worker("connect", keys=REPLICAS), "other": worker("other")}
     assert cells(services) == [
