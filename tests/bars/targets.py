@@ -17,9 +17,10 @@ class Target:
     command: tuple[str, ...]
 
 
-def _tests(name: str, promise: str) -> Target:
+def _tests(name: str, promise: str, *, processes: int = 0) -> Target:
     # One word: pytest would look for its first conftest.py in a folder that is called as the bar.
-    return Target(name=name, promise=promise, command=(sys.executable, "-m", "pytest", "-q", f"--bar={name}"))
+    command = (sys.executable, "-m", "pytest", "-q", f"--bar={name}", "-n", str(processes))
+    return Target(name=name, promise=promise, command=command)
 
 
 def _module(name: str, promise: str, *arguments: str) -> Target:
@@ -167,6 +168,8 @@ TARGETS = (
         "playbooks",
         "playbooks beside real brokers: each broken stack of a scenario leads to its cause, each repaired one to "
         "nothing wrong, from what runs alone; under 15 s each",
+        # 104 runs, each with ten seconds of traffic.
+        processes=3,
     ),
     _tests("black-hole", "a cluster where every endpoint black-holes: bounded by --timeout + 2 s, whatever the cells"),
     _tests(
