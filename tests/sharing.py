@@ -27,8 +27,6 @@ SPARK = (
     *("tests/io/spark/", "tests/traffic/", "tests/app/test_playbook_captures.py", "tests/cli/test_analyze.py"),
     *("tests/cli/test_following.py", "tests/house/test_python_api.py", "tests/wire/test_wire_rules.py"),
 )
-# Keeps Java's classes of Spark: every session of Spark that starts after it takes a third less of the processor.
-CLASSES = "tests/cli/test_rules.py::test_what_takes_long_is_made_ahead"
 # Files whose tests share the wheel that one of them builds.
 WHEEL = ("tests/house/test_lowest_versions.py", "tests/house/test_packages.py")
 # Files whose tests share the recording of one release of brokers.
@@ -39,7 +37,7 @@ _PARAMETER = re.compile(r"\[.*\]$", re.DOTALL)
 def unit(nodeid: str) -> str:
     """What the tests that must not be parted have in common."""
     file, _, test = nodeid.partition("::")
-    if file.startswith(SPARK) or nodeid == CLASSES:
+    if file.startswith(SPARK):
         return "spark"
     if file in WHEEL:
         return "wheel"
@@ -52,11 +50,9 @@ def unit(nodeid: str) -> str:
 def place(nodeid: str) -> int:
     """Smaller for what is to begin earlier."""
     file = nodeid.partition("::")[0]
-    if nodeid == CLASSES:
-        return 0
     if file.startswith(SPARK):
-        return 1
-    return 2 + (LONG.index(file) if file in LONG else len(LONG))
+        return 0
+    return 1 + (LONG.index(file) if file in LONG else len(LONG))
 
 
 @pytest.hookimpl(trylast=True)

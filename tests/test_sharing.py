@@ -3,7 +3,7 @@
 import pytest
 
 from tests.house.tree import ROOT
-from tests.sharing import BY_PARAMETER, CLASSES, LONG, RECORDING, SPARK, WHEEL, place, unit
+from tests.sharing import BY_PARAMETER, LONG, RECORDING, SPARK, WHEEL, place, unit
 
 MODULES = """
 import os, pytest
@@ -26,8 +26,7 @@ def test_it(costly, number):
         ("tests/scenarios/test_five_brokers.py::test_c[S01/kraft]", "tests/scenarios/test_five_brokers.py[S01/kraft]"),
         ("tests/scenarios/test_five_brokers.py::test_c", "tests/scenarios/test_five_brokers.py"),
         ("tests/io/spark/test_source.py::test_c", "spark"),
-        (CLASSES, "spark"),
-        (f"{CLASSES}_more", "tests/cli/test_rules.py"),
+        ("tests/cli/test_rules.py::test_c", "tests/cli/test_rules.py"),
         ("tests/house/test_packages.py::test_c[live]", "wheel"),
         ("tests/wire/test_oracle.py::test_c[3]", "recording[3]"),
         ("tests/wire/test_truth.py::test_c[3]", "recording[3]"),
@@ -39,9 +38,7 @@ def test_what_stays_together(nodeid: str, expected: str) -> None:
 
 def test_the_files_with_an_order_of_their_own_exist() -> None:
     assert [file for file in (*BY_PARAMETER, *LONG, *RECORDING, *SPARK, *WHEEL) if not (ROOT / file).exists()] == []
-    file, _, test = CLASSES.partition("::")
-    assert f"def {test}(" in (ROOT / file).read_text(encoding="utf-8")
-    assert place(CLASSES) < place(f"{SPARK[0]}test_a.py::test_a") < place(f"{LONG[0]}::test_a")
+    assert place(f"{SPARK[0]}test_a.py::test_a") < place(f"{LONG[0]}::test_a")
     assert place(f"{LONG[0]}::test_a") < place(f"{LONG[1]}::test_a") < place("tests/test_errors.py::test_a")
 
 

@@ -21,6 +21,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import cache_from_source
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -116,8 +117,8 @@ KEPT = ROOT / ".cache" / "faults"
 # So many files at a time: most faults are seen by the first ones.
 PORTIONS = (1, 4, 12)
 _TESTS_FAILED = 1
-# Seconds of processor for a portion: a fault may keep a test from ending.
-_MOST_CPU = 600
+# Seconds of processor for a file of tests: a fault may keep one from ending.
+_MOST_CPU = 150
 _CARGO_FAILED = 101
 
 
@@ -171,11 +172,17 @@ def _result(fault: Fault, tree: Path, before: str) -> Result:
         return Result(wrong=f"its text stands in {len(places)} files")
     (place,) = places
     right = place.read_text(encoding="utf-8")
-    place.write_text(right.replace(fault.old, fault.new), encoding="utf-8")
+    _write(place, right.replace(fault.old, fault.new))
     try:
         return _of_crates(tree) if place.suffix == ".rs" else _of_tests(tree, place, right.index(fault.old), before)
     finally:
-        place.write_text(right, encoding="utf-8")
+        _write(place, right)
+
+
+def _write(place: Path, text: str) -> None:
+    """And drop its bytecode: Python takes it for that of the new text where size and second are the same."""
+    place.write_text(text, encoding="utf-8")
+    Path(cache_from_source(place)).unlink(missing_ok=True)
 
 
 def _product(folder: Path) -> Iterator[Path]:
@@ -199,7 +206,9 @@ def _of_tests(tree: Path, changed: Path, offset: int, before: str) -> Result:
 
 def _run(tree: Path, tests: Sequence[str]) -> Result:
     words = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not lab and not alone", "--tb=no")
-    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {**inherited, "PYTHONPATH": str(tree)}
+    most = _MOST_CPU * len(tests)
     done = subprocess.run(
         [sys.executable, *words, *tests],
         cwd=tree,
@@ -207,7 +216,7 @@ def _run(tree: Path, tests: Sequence[str]) -> Result:
         capture_output=True,
         text=True,
         check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (_MOST_CPU, _MOST_CPU)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (most, most)),
     )
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return Result(seen_by=f"{tests[0]} (does not end)")

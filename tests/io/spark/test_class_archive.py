@@ -85,11 +85,9 @@ print(made.was_ready, made.path)
 """
 
 
-def made_ahead(cache: Path | None = None) -> tuple[bool, Path]:
-    """Whether there was an archive, and where it lies; in the cache of whoever runs the tests, or another one."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    if cache is not None:
-        environment["XDG_CACHE_HOME"] = str(cache)
+def made_ahead(cache: Path) -> tuple[bool, Path]:
+    """Whether there was an archive in this cache, and where it lies."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "XDG_CACHE_HOME": str(cache)}
     done = subprocess.run([sys.executable, "-c", MAKE], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     was_ready, _, path = done.stdout.strip().partition(" ")
