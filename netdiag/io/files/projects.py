@@ -167,7 +167,7 @@ def ci_file_at(path: str) -> CiFile | None:
         parts = os.path.abspath(folder).replace(os.sep, "/").split("/")
         if parts[-2:] in _WORKFLOWS:
             return CiFile(path=path, kind="github", folder=os.path.normpath(os.path.join(folder, "..", "..")))
-        if name.endswith((".gitlab-ci.yml", ".gitlab-ci.yaml")):
+        if name.endswith((".gitlab-ci.yml", ".gitlab-ci.yaml")) or parts[-1] == ".gitlab":
             return CiFile(path=path, kind="gitlab", folder=folder)
         if "compose" not in name and os.path.isfile(path):
             return _by_content(path, folder)

@@ -20,6 +20,7 @@ from netdiag.rules.declared import (
     advertised_port_not_published,
     check_deployment,
     default_bridge_no_dns,
+    dependent_bootstrap_external_listener,
     ephemeral_or_range_port,
     failing_to_start,
     host_alias_portability,
@@ -28,6 +29,7 @@ from netdiag.rules.declared import (
     network_mode_none_or_shared,
     networks_not_shared,
     published_loopback_advertised_elsewhere,
+    published_port_without_listener,
 )
 from netdiag.rules.rule import CiRule, DeclaredRule
 
@@ -61,18 +63,21 @@ def check_job(job: CiJob, rules: Iterable[CiRule] = CI) -> tuple[Finding, ...]:
     down = failing_to_start(declared, job.deployment)
     up = replace(job, deployment=job.deployment.with_down(down)) if down else job
     own = [finding for rule in rules for finding in rule.check(up)]
-    return tuple(sorted((*own, *_besides(own, declared)), key=by_place))
+    return tuple(sorted((*own, *_besides(job, own, declared)), key=by_place))
 
 
-def _besides(own: Iterable[Finding], declared: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings about declarations that no finding of the job says already."""
+def _besides(job: CiJob, own: Iterable[Finding], declared: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings about declarations that no finding of the job says already; ports that nobody needs harm nobody."""
     failing = {finding.service for finding in own if finding.rule == ci_steps_cannot_connect.ID}
     for finding in declared:
         if finding.rule == advertised_loopback_for_remote_clients.ID and (
             finding.service in failing or finding.severity is Severity.NOTE
         ):
             continue
-        yield finding
+        if failing and finding.rule == dependent_bootstrap_external_listener.ID and finding.service == job.steps.member:
+            continue
+        harmless = finding.rule == published_port_without_listener.ID
+        yield replace(finding, severity=Severity.NOTE) if harmless else finding
 
 
 def agreed(judged: Iterable[tuple[CiJob, tuple[Finding, ...]]]) -> Iterator[Finding]:
