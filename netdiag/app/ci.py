@@ -11,9 +11,10 @@ from netdiag.deployment.model.deployment import HostKind, Platform
 from netdiag.deployment.sources.ci.github import workflow_jobs
 from netdiag.deployment.sources.ci.job import CiJob, DeclaredJob, as_deployment
 from netdiag.deployment.sources.compose import from_compose
+from netdiag.errors import NetdiagError
 from netdiag.findings import Finding
-from netdiag.io.files import read_file, read_inside
-from netdiag.io.files.projects import LARGEST_MOUNTED, CiFile
+from netdiag.io.files import files_of_folder, is_within, read_file, read_inside
+from netdiag.io.files.projects import LARGEST_MOUNTED, CiFile, ProjectFiles, ProjectReader
 from netdiag.render.report import Input, Matrix, Report
 from netdiag.rules.ci import agreed, check_job
 from netdiag.rules.declared import check_deployment
@@ -28,7 +29,7 @@ def report_on(
         return _on_command_lines(file, reading, settings, options, matrix=matrix)
     platform = options.engine.over(Platform(kind=HostKind.LINUX))
     declared = _declared(file, reading, options.gitlab_executor)
-    jobs = [as_deployment(job, read=reading.read, facts=settings.facts, platform=platform) for job in declared]
+    jobs = [job for one in declared if (job := _deployed(one, file, reading, settings, platform)) is not None]
     return _judged(file, [job for job in jobs if job.brokers], reading, matrix=matrix)
 
 
@@ -111,6 +112,28 @@ def _declared(file: CiFile, reading: _Reading, executor: str | None) -> Iterable
     return (job for jobs in found for job in jobs)
 
 
+def _deployed(
+    job: DeclaredJob, file: CiFile, reading: _Reading, settings: Settings, platform: Platform
+) -> CiJob | None:
+    """The deployment of a job; None for a project that a step starts and that cannot be read here."""
+    if job.compose is None:
+        return as_deployment(job, read=reading.read, facts=settings.facts, platform=platform)
+    folder = os.path.normpath(os.path.join(file.folder, job.compose.folder))
+    named = tuple(os.path.normpath(os.path.join(file.folder, name)) for name in job.compose.files)
+    files = named or files_of_folder(folder)
+    if not files or not all(is_within(path, file.folder) and os.path.isfile(path) for path in files):
+        return None
+    project_files = ProjectFiles(files=files, folder=os.path.dirname(files[0]))
+    reader = ProjectReader(project_files, replace(settings.read, profiles=job.compose.profiles or None))
+    try:
+        project = reader.read()
+    except NetdiagError:
+        # The file is judged where it is given.
+        return None
+    reading.contents.update(reader.sources())
+    return as_deployment(job, project=project, read=reader.read_mounted, facts=settings.facts, platform=platform)
+
+
 def _judged(file: CiFile, jobs: Iterable[CiJob], reading: _Reading, *, matrix: bool) -> Report:
     inputs: dict[str, Input] = {}
     judged: dict[str, list[tuple[CiJob, tuple[Finding, ...]]]] = {}
@@ -119,7 +142,8 @@ def _judged(file: CiFile, jobs: Iterable[CiJob], reading: _Reading, *, matrix: b
     for job in jobs:
         name = f"{file.path}: job {job.name}"
         brokers = tuple(broker.name for broker in job.brokers)
-        inputs.setdefault(name, Input(name=name, kind="job", brokers=brokers))
+        before = inputs.get(name, Input(name=name, kind="job"))
+        inputs[name] = replace(before, brokers=tuple(dict.fromkeys((*before.brokers, *brokers))))
         found = check_job(job)
         judged.setdefault(name, []).append((job, found))
         if matrix and name not in matrices:

@@ -137,3 +137,61 @@ def test_ignore_comments_and_selections_count() -> None:
     report = check(CheckOptions(files=(put(".github/workflows/a.yml", text),))).report
     assert errors(report) == []
     assert len(report.suppressed) == 1
+
+
+FOLLOWED = """\
+on: push
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    env:
+      KAFKA_BROKERS: {client}
+    steps:
+      - run: {command}
+      - run: make test
+"""
+COMPOSE = """\
+services:
+  kafka:
+    image: apache/kafka:3.9.1
+    ports: ["9092:9092"]
+    environment:
+      KAFKA_NODE_ID: 1
+      KAFKA_PROCESS_ROLES: broker,controller
+      KAFKA_CONTROLLER_QUORUM_VOTERS: 1@localhost:9093
+      KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+      KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "client", "rule"),
+    [
+        ("docker compose -f ci/kafka.yml up -d --wait", "localhost:9092", "ci-steps-cannot-connect"),
+        ("cd ci && docker-compose --file=kafka.yml up -d", "localhost:9092", "ci-steps-cannot-connect"),
+        ("docker compose -f ci/kafka.yml up -d", "kafka:9092", "ci-steps-wrong-address"),
+        ("docker compose -f ci/kafka.yml up -d", "elsewhere:1", None),
+        ("docker compose -f ci/kafka.yml build", "localhost:9092", None),
+        ("docker compose -f $FILE up -d", "localhost:9092", None),
+        ("docker compose -f ../../etc/passwd up -d", "localhost:9092", None),
+        ("cd $X && docker compose -f ci/kafka.yml up", "localhost:9092", None),
+    ],
+)
+def test_projects_that_steps_start(command: str, client: str, rule: str | None) -> None:
+    Path("ci").mkdir()
+    put("ci/kafka.yml", COMPOSE)
+    path = put(".github/workflows/a.yml", FOLLOWED.format(command=command, client=client))
+    report = check(CheckOptions(files=(path,))).report
+    assert {found for found, _ in errors(report)} == ({rule} if rule else set())
+    assert not report.unread
+
+
+def test_containers_that_steps_start() -> None:
+    command = run(BY_NAME).replace("\\\n", "").strip()
+    path = put(".github/workflows/a.yml", FOLLOWED.format(command=command, client="localhost:9092"))
+    assert errors(check(CheckOptions(files=(path,))).report) == [("ci-steps-cannot-connect", "kafka")]
+    command = command.replace("//kafka", "//localhost")
+    path = put(".github/workflows/a.yml", FOLLOWED.format(command=command, client="localhost:9092"))
+    assert errors(check(CheckOptions(files=(path,))).report) == []

@@ -10,6 +10,7 @@ Source: the reference of `docker container run`, `docker network create`, `podma
 import posixpath
 import re
 from collections.abc import Iterator
+from collections.abc import Sequence as Sequence_
 from dataclasses import replace
 
 from netdiag.compose.positions import Source, Text, assemble
@@ -20,6 +21,7 @@ from netdiag.compose.values import Entry, Mapping, ReadFile, Scalar, Sequence, n
 from netdiag.compose.yaml_tree import MAX_BYTES
 from netdiag.deployment.sources.ci.docker_options import docker_options
 from netdiag.deployment.sources.ci.documents import no_variables
+from netdiag.deployment.sources.ci.job import ComposeUp
 from netdiag.deployment.sources.ci.shell_words import Word, commands
 from netdiag.findings import FileLocation
 from netdiag.patterns import regex
@@ -29,6 +31,9 @@ _ENGINES = frozenset({"docker", "podman", "nerdctl"})
 # Options of the engine's own command line that take a value.
 _GLOBAL = frozenset({"--context", "-c", "-H", "--host", "--config", "-l", "--log-level", "--connection", "--url"})
 _MOST_CONTAINERS = 200
+_COMPOSE_VALUES = frozenset(
+    {"-f", "--file", "-p", "--project-name", "--profile", "--env-file", "--project-directory", "--ansi", "--progress"}
+)
 _FENCE = regex(r"(?m)^[ ]{0,12}(?P<mark>`{3,}|~{3,})[ \t]*(?P<language>[\w+-]*)[^\n]*\n")
 _HEADING = regex(r"(?m)^#{1,6}[ \t]")
 _PROMPT = regex(r"(?m)^[ \t]*[$#>%][ \t]+")
@@ -63,6 +68,49 @@ def command_lines(source: Source, *, folder: str = "", read: ReadFile = no_files
     decoded(source)
     for section in _sections(source):
         yield from _deployments(source, section, folder, read)
+
+
+def containers_started(texts: Sequence_[Text]) -> Iterator[CommandLines]:
+    """The deployments that the lines of some scripts start, without what files beside them say."""
+    sources = [text.source for text in texts if text.source is not None]
+    if sources:
+        yield from _deployments(sources[0], list(texts), "", no_files)
+
+
+def compose_ups(text: Text, folder: str) -> Iterator[ComposeUp]:
+    """What each `docker compose up` of a script starts, as far as its words are known; `folder` is where it runs."""
+    place: str | None = folder
+    for command in commands(text):
+        values = [word.value for word in command]
+        if values[0] in ("cd", "pushd"):
+            plain = len(command) == 2 and command[1].known and not values[1].startswith(("/", "~", "-"))
+            place = posixpath.normpath(posixpath.join(place, values[1])) if plain and place is not None else None
+        words = _after_compose(command)
+        if words is None or place is None:
+            continue
+        files: list[str] = []
+        profiles: list[str] = []
+        while words and words[0].value.startswith("-"):
+            name, equals, value = words[0].value.partition("=")
+            known = words[0].known if equals else len(words) > 1 and words[1].known
+            if name in _COMPOSE_VALUES and not equals:
+                value = words[1].value if len(words) > 1 else ""
+                words = words[1:]
+            words = words[1:]
+            if name in ("-f", "--file", "--profile"):
+                (profiles if name == "--profile" else files).append(value if known else "")
+        if words and words[0].value == "up" and all(files) and all(profiles):
+            joined = tuple(posixpath.normpath(posixpath.join(place, file)) for file in files)
+            yield ComposeUp(files=joined, folder=place, profiles=tuple(profiles))
+
+
+def _after_compose(command: tuple[Word, ...]) -> tuple[Word, ...] | None:
+    for index, word in enumerate(command[:4]):
+        if word.value == "docker-compose":
+            return command[index + 1 :]
+        if word.value == "docker" and index + 1 < len(command) and command[index + 1].value == "compose":
+            return command[index + 2 :]
+    return None
 
 
 def _sections(source: Source) -> Iterator[list[Text]]:

@@ -19,6 +19,7 @@ from netdiag.compose.problems import Problems
 from netdiag.compose.project import EnvironmentVariable, ExtraHost, Service, ServiceNetwork
 from netdiag.compose.service import read_service
 from netdiag.compose.values import Entry, Mapping, Scalar, Sequence, Value, no_files
+from netdiag.deployment.sources.ci.command_lines import compose_ups, containers_started
 from netdiag.deployment.sources.ci.docker_options import DockerOptions, docker_options
 from netdiag.deployment.sources.ci.documents import (
     documents,
@@ -52,6 +53,7 @@ def workflow_jobs(source: Source) -> Iterator[DeclaredJob]:
 
 
 def _variants(name: str, where: FileLocation, job: Mapping, shared: MappingABC[str, Text]) -> Iterator[DeclaredJob]:
+    yield from _followed(name, where, job, shared)
     services = mapping_in(job, "services")
     if services is None or not services.entries:
         return
@@ -67,6 +69,46 @@ def _variants(name: str, where: FileLocation, job: Mapping, shared: MappingABC[s
                 known[f"env.{key.lower()}"] = value
         variant = ", ".join(f"{key}={text.value}" for key, text in combination.items())
         yield _job(name, where, job, services, env, known, variant)
+
+
+def _followed(name: str, where: FileLocation, job: Mapping, shared: MappingABC[str, Text]) -> Iterator[DeclaredJob]:
+    """What steps on the runner start by `docker run` and `docker compose up`, each as a job of its own."""
+    known: dict[str, Text | str] = {}
+    if _has_container(job, known) is not False:
+        return
+    env = {**shared, **scalars_of(mapping_in(job, "env"))}
+    known |= {f"env.{key.lower()}": text for key, text in env.items() if evaluated(text, known) is not None}
+    steps = tuple(_steps(job, known))
+    started = DeclaredJob(
+        name=name,
+        where=where,
+        place=Place.RUNNER,
+        services=(),
+        steps=steps,
+        variables={key: evaluated(text, known) for key, text in env.items()},
+        followed=True,
+    )
+    texts = [step.run for step in steps if step.run is not None and "docker" in step.run.value]
+    for lines in containers_started(texts):
+        services = tuple(lines.project.services.values())
+        yield replace(started, services=services, networks=lines.project.networks)
+    for folder, text in _scripts(job):
+        for compose in compose_ups(text, folder):
+            yield replace(started, compose=compose)
+
+
+def _scripts(job: Mapping) -> Iterator[tuple[str, Text]]:
+    """The scripts of steps that may start a project, each with the folder that it runs in where that is known."""
+    steps = job.get("steps")
+    defaults = mapping_in(job, "defaults")
+    usual = mapping_in(defaults, "run") if defaults is not None else None
+    for item in steps.items if isinstance(steps, Sequence) else ():
+        run = text_in(item, "run") if isinstance(item, Mapping) else None
+        if run is None or "compose" not in run.value or not isinstance(item, Mapping):
+            continue
+        folder = text_in(item, "working-directory") or (text_in(usual, "working-directory") if usual else None)
+        if folder is None or "$" not in folder.value:
+            yield folder.value if folder is not None else "", run
 
 
 def _job(

@@ -79,6 +79,15 @@ class Unawaited:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ComposeUp:
+    """What `docker compose up` starts: its files, none where Compose finds them, and the folder that it runs in."""
+
+    files: tuple[str, ...]
+    folder: str
+    profiles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredJob:
     """A job as its file declares it. `unknown` are the services whose ports or options cannot be known.
 
@@ -104,6 +113,7 @@ class DeclaredJob:
     variant: str = ""
     executor: str = ""
     followed: bool = False
+    compose: ComposeUp | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,15 +139,21 @@ class CiJob:
 
 
 def as_deployment(
-    job: DeclaredJob, *, read: ReadFile = no_files, facts: Facts | None = None, platform: Platform | None = None
+    job: DeclaredJob,
+    *,
+    project: Project | None = None,
+    read: ReadFile = no_files,
+    facts: Facts | None = None,
+    platform: Platform | None = None,
 ) -> CiJob:
-    """The deployment of a job. `read` gives the bytes of a file of the repository."""
+    """The deployment of a job, or of the project that a step of it starts. `read` gives a file of the repository."""
     span = job.where
-    services = {service.name: service for service in job.services}
-    steps = _steps_service(job)
-    services[steps.name] = steps
-    networks = dict(job.networks or {NETWORK: Network(key=NETWORK, name=NETWORK, span=span, implicit=True)})
-    project = Project(name=None, path=span.path, services=services, networks=networks)
+    if project is None:
+        networks = dict(job.networks or {NETWORK: Network(key=NETWORK, name=NETWORK, span=span, implicit=True)})
+        services = {service.name: service for service in job.services}
+        project = Project(name=None, path=span.path, services=services, networks=networks)
+    steps = _steps_service(job, project.services)
+    project = replace(project, services={**project.services, steps.name: steps})
     deployment = from_compose(project, read=read, facts=facts, platform=platform)
     return placed(job, deployment, steps.name)
 
@@ -172,9 +188,8 @@ def _beside(deployment: Deployment, steps: Member) -> Iterable[Vantage]:
     yield from (container_vantage(member) for member in others[:1])
 
 
-def _steps_service(job: DeclaredJob) -> Service:
+def _steps_service(job: DeclaredJob, names: Mapping[str, Service]) -> Service:
     """The steps as a service: where they stand, with their variables and scripts."""
-    names = {service.name for service in job.services}
     name = STEPS
     while name in names:
         name += "_"
