@@ -194,6 +194,37 @@ def test_urls_in_commands_and_worker_files() -> None:
     ]
 
 
+AKHQ = """\
+akhq:
+  connections:
+    docker:
+      properties: {bootstrap.servers: "kafka:9092"}
+      schema-registry:
+        url: "http://registry:8085"
+      connect:
+        - name: "connect"
+          url: "http://connect:8083"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("AKHQ_CONFIGURATION", AKHQ),
+        ("CMD_ARGS", "--message.format=AVRO --schemaregistry.connect=http://registry:8085 --x=http://connect:8083"),
+    ],
+)
+def test_urls_among_other_settings(name: str, value: str) -> None:
+    registry = service("confluentinc/cp-schema-registry:7.9.2", {**REGISTRY, "SCHEMA_REGISTRY_HOST_NAME": "r"})
+    console = service("example/console", {name: value})
+    services = {"registry": registry, "connect": worker("connect"), "console": console}
+    assert found(services) == ["error rest-url-unreachable console registry:8085"]
+    assert cells(services) == [
+        "console http://registry:8085 refused registry",
+        "console http://connect:8083 ok connect",
+    ]
+
+
 REPLICAS = {"deploy": {"replicas": 3}}
 
 

@@ -39,9 +39,11 @@ _URL_OPTION = regex(
     r"(?<![\w.-])(?:--)?(?P<name>(?:[a-z]{1,20}\.){0,4}(?:schema\.registry|ksql(?:\.[a-z]{1,20})?|connect)\.url"
     r"|schemaregistry\.connect)=[\"']?(?=https?://)"
 )
+_WHITESPACE = regex(r"\s")
 _USUAL_PORT = {"http": 80, "https": 443}
 _MOST_URLS = 20
-_URL_VARIABLE = regex(r"SCHEMA_?REGISTRY|CONNECT|KSQL|KAFKA_?REST|REST_?PROXY")
+# AKHQ takes its file as a variable, and Kafdrop its options.
+_URL_VARIABLE = regex(r"SCHEMA_?REGISTRY|CONNECT|KSQL|KAFKA_?REST|REST_?PROXY|AKHQ_CONFIGURATION|CMD_ARGS")
 # What a service tells others, or what only browsers use.
 _NO_URL_VARIABLE = regex(r"LISTENERS?$|ADVERTISED|PROXY_URL$|OAUTH|TOKEN|JAAS|PASSWORD|SECRET|ORIGIN|WAIT")
 # Where images that start from a relative path stand.
@@ -103,7 +105,8 @@ def told_urls(declared: Mapping[str, DeclaredValue], member: Member) -> Iterator
         matches = islice(_URL.finditer(value.value), _MOST_URLS)
         addresses = tuple(found for match in matches if (found := _address(match, value)))
         if addresses:
-            yield KafkaClient(member=member, declared=value, setting=name, bootstraps=addresses)
+            setting = f"the URL in {name}" if _WHITESPACE.search(value.value.strip()) else name
+            yield KafkaClient(member=member, declared=value, setting=setting, bootstraps=addresses)
 
 
 def _address(match: re.Match[str], value: DeclaredValue) -> BootstrapAddress | None:
