@@ -87,6 +87,15 @@ class ServiceLayout:
             case _:
                 return None
 
+    def add_field(self, key: str, value: str) -> Edit | None:
+        """A key with a scalar, behind the image."""
+        pair = _pair(self.node, "image") or _last_written(self.node.pairs)
+        if pair is None or self._is_flow(self.node) or _merges(self.node) or not self._ends_its_line(pair):
+            return None
+        prefix = self._prefix(pair[0].start)
+        spelled = _spelled(value, "'" if '"' in value else "")
+        return None if prefix is None else self._line_after(pair[1].end, f"{prefix}{key}: {spelled}")
+
     def _add_block(self, key: str, line: str) -> Edit | None:
         pair = _pair(self.node, "image") or _last_written(self.node.pairs)
         if pair is None or self._is_flow(self.node) or not self._ends_its_line(pair):

@@ -117,6 +117,16 @@ def test_repairs_add_a_port_and_a_second_listener() -> None:
     assert errors(check(CheckOptions(files=(path,))).report) == []
 
 
+def test_a_repair_adds_a_health_check() -> None:
+    path = put(".github/workflows/ci.yml", workflow(LOCALHOST))
+    work = Check(CheckOptions(files=(path,)))
+    assert [f.rule for f in work.run().report.findings] == ["ci-service-not-awaited"]
+    (after,) = [new for _, new in find_repairs(work, work.run(), unsafe=True).changed.values()]
+    assert "\n        options: '--health-cmd \"/opt/kafka/bin/kafka-broker-api-versions.sh --boot" in after.decode()
+    put(".github/workflows/ci.yml", after.decode())
+    assert check(CheckOptions(files=(path,))).report.findings == ()
+
+
 def test_lines_of_a_readme() -> None:
     path = put("README.md", f"# Start\n\n```sh\n{run(BY_NAME)}```\n")
     report = check(CheckOptions(files=(path,))).report

@@ -237,6 +237,10 @@ class MemberEditor(Protocol):
         """One published port more."""
         ...
 
+    def add_field(self, key: str, value: str) -> Edit | None:
+        """A key that is not there yet, with a scalar."""
+        ...
+
     def change_port(
         self, port: PublishedPort, *, published: int | None = None, target: int | None = None
     ) -> Edit | None:

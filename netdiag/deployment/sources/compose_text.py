@@ -152,6 +152,11 @@ class ComposeServiceEditor(MemberEditor):
             return None
         return own[0].add_port(f"{published}:{target}")
 
+    def add_field(self, key: str, value: str) -> Edit | None:
+        """Behind the image of the first file that describes the service."""
+        own = next(self._layouts(), None)
+        return own.add_field(key, value) if own is not None and own.field(key) is None else None
+
     def change_port(
         self, port: PublishedPort, *, published: int | None = None, target: int | None = None
     ) -> Edit | None:

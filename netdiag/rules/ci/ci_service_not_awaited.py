@@ -36,13 +36,21 @@ Sources: GitHub's documentation of service containers, `options` with `--health-
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from netdiag.deployment.model.deployment import Broker
+from netdiag.deployment.model.vantage import own_addresses
 from netdiag.deployment.sources.ci.job import CiJob, Place
-from netdiag.findings import Finding, Related, Severity
+from netdiag.findings import Applicability, Edit, Finding, Related, Severity
+from netdiag.kafka.images.reference import ImageFamily
 
 ID = "ci-service-not-awaited"
 SEVERITY = Severity.WARNING
+_TOOLS = {
+    ImageFamily.APACHE: "/opt/kafka/bin/kafka-broker-api-versions.sh",
+    ImageFamily.BITNAMI: "kafka-broker-api-versions.sh",
+    ImageFamily.CONFLUENT: "kafka-broker-api-versions",
+}
 
 
 def check(job: CiJob) -> Iterator[Finding]:
@@ -62,7 +70,24 @@ def check(job: CiJob) -> Iterator[Finding]:
             hint=f"begin with a step `netdiag wait {_address(job, broker, one.port)}`, or give the service options "
             "with --health-cmd",
             service=one.service,
+            edits=_edits(job, broker),
         )
+
+
+def _edits(job: CiJob, broker: Broker) -> tuple[Edit, ...]:
+    """A health check with the tool of the image, at a listener that answers in the broker's own container."""
+    tool, editor, own = _TOOLS.get(broker.config.family), broker.member.editor, own_addresses(broker)
+    plain = [e.endpoint.port for e in broker.config.broker_listeners if _is_plain(broker, e.endpoint.listener)]
+    found = [address for address in own if address.port in plain]
+    if tool is None or editor is None or not found or job.variant:
+        return ()
+    value = f'--health-cmd "{tool} --bootstrap-server {found[0]}" --health-interval 5s --health-retries 20'
+    edit = editor.add_field("options", value)
+    return () if edit is None else (replace(edit, applicability=Applicability.UNSAFE),)
+
+
+def _is_plain(broker: Broker, listener: str) -> bool:
+    return broker.config.protocol_map.get(listener) == "PLAINTEXT"
 
 
 def _address(job: CiJob, broker: Broker, port: int) -> str:
