@@ -94,12 +94,21 @@ def test_which_file_is_what(path: str, text: str | None, kind: str | None) -> No
     assert (found.kind if found else None) == kind
 
 
+HEALTHY = """\
+        ports: ["9092:9092"]
+        options: --health-cmd true
+"""
+
+
 def test_repairs_write_the_workflow() -> None:
-    path = put(".github/workflows/ci.yml", workflow(BY_NAME, job="    env:\n      KAFKA_BROKERS: kafka:9092\n"))
+    def text(advertised: str, client: str) -> str:
+        return workflow(advertised, job=f"    env:\n      KAFKA_BROKERS: {client}\n", service=HEALTHY)
+
+    path = put(".github/workflows/ci.yml", text(BY_NAME, "kafka:9092"))
     work = Check(CheckOptions(files=(path,)))
     repairs = find_repairs(work, work.run(), unsafe=True)
     (after,) = [new for _, new in repairs.changed.values()]
-    assert after.decode() == workflow(LOCALHOST, job="    env:\n      KAFKA_BROKERS: localhost:9092\n")
+    assert after.decode() == text(LOCALHOST, "localhost:9092")
 
 
 def test_repairs_add_a_port_and_a_second_listener() -> None:
