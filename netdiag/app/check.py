@@ -303,6 +303,7 @@ def _judged(read: _Project, *, matrix: bool) -> Report:
     findings = (*check_project(project), *check_deployment(deployment))
     unfinished = unfinished_services(project) if read.is_fragment else frozenset()
     brokers = tuple(broker.name for broker in deployment.brokers)
+    controllers = tuple(broker.name for broker in deployment.brokers if not broker.config.is_broker)
     notes = list(read.notes)
     matrices: tuple[Matrix, ...] = ()
     if brokers and matrix and not unfinished:
@@ -318,8 +319,8 @@ def _judged(read: _Project, *, matrix: bool) -> Report:
     also_read = tuple(path for path in read.reader.contents if path != files.name)
     urls = url_cells(deployment) if matrix and not unfinished else ()
     return Report(
-        inputs=(Input(name=files.name, brokers=brokers, also_read=also_read),),
         urls=tuple(UrlRow(input=files.name, cell=cell) for cell in urls),
+        inputs=(Input(name=files.name, brokers=brokers, controllers=controllers, also_read=also_read),),
         findings=with_origins(findings, project),
         matrices=matrices,
         notes=tuple(notes),

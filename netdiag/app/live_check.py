@@ -1,6 +1,7 @@
 """Check what runs: the engine is asked, every vantage tried, and what was seen is judged, predicted and recorded."""
 
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,6 +12,7 @@ from netdiag.app.check import CheckResult, guarded, targets_of, with_volumes
 from netdiag.app.configuration import CheckOptions, LiveOptions, Settings, fail_on
 from netdiag.app.matrix import observed_matrix
 from netdiag.app.progress import SILENT, Listener
+from netdiag.app.registry import DirectoriesBeside, cluster_readings
 from netdiag.app.reports import distinct, interrupted, merged, too_large, unread
 from netdiag.app.rerun import sudo_line, via_line
 from netdiag.app.suppression import Part, suppressed_report
@@ -45,7 +47,7 @@ from netdiag.io.files import read_file, write_file
 from netdiag.io.files.projects import STDIN, NoProject, ProjectFiles, ProjectReader, store_tools
 from netdiag.linux.netns import NamespaceId
 from netdiag.render.redact import secret_spans
-from netdiag.render.report import Input, Matrix, Report, SeenPort, Skipped, UrlRow
+from netdiag.render.report import Input, Matrix, Report, SeenCluster, SeenPort, Skipped, UrlRow
 from netdiag.rules.declared import check_deployment, startup_errors
 from netdiag.rules.observed import check_live as check_view
 from netdiag.values import dataclass
@@ -193,6 +195,7 @@ class LiveCheck:
         from netdiag.io.engine.live_deployment import read_peers
         from netdiag.io.network.client_identity import read_client
         from netdiag.io.network.observation import observe
+        from netdiag.io.network.registry import together
         from netdiag.io.network.rest_neighbours import read_neighbours
 
         live, deployment = self._live, seen.deployment
@@ -204,6 +207,9 @@ class LiveCheck:
         note = too_large(item.name, seen.vantages, addresses)
         if note:
             return replace(found, notes=(note,))
+        readings = cluster_readings(seen, tries_doors=False)
+        begin = time.monotonic()
+        beside = DirectoriesBeside(seen, readings, self._listener)
         observed = observe(
             seen.vantages,
             addresses,
@@ -211,7 +217,10 @@ class LiveCheck:
             edges=mesh_edges(deployment.with_down(seen.stopped)),
             client=client,
             warn_days=live.warn_days,
+            registry=together([one.questions() for one in readings]),
         )
+        directories = beside.found(begin + live.timeout - time.monotonic())
+        registered = (one.joined(observed.registry, directories) for one in readings)
         again = (
             observe(seen.vantages, addresses, timeout=live.timeout, client=client).cells for _ in range(1, live.repeat)
         )
@@ -232,6 +241,7 @@ class LiveCheck:
             mesh=observed.mesh,
             groups=groups,
             urls=urls,
+            registered=tuple(one for one in registered if one.registries),
             not_taken=tuple(_not_taken(each, seen, live.argv) for each in skipped),
             notes=observed.notes,
         )
@@ -266,16 +276,23 @@ def judged(look: Look, deployment: Deployment | None = None, explain: Explain = 
     report = Report(
         urls=tuple(UrlRow(input=look.name, cell=cell) for cell in urls),
         security=tuple(SeenPort(input=look.name, port=port) for port in look.security),
-        inputs=(replace(item, brokers=tuple(broker.name for broker in deployment.brokers)),),
+        inputs=(
+            replace(
+                item,
+                brokers=tuple(broker.name for broker in deployment.brokers),
+                controllers=tuple(broker.name for broker in deployment.brokers if not broker.config.is_broker),
+            ),
+        ),
         skipped=tuple(Skipped(vantage=one.vantage, reason=one.reason, command=one.command) for one in look.not_taken),
         notes=(*look.notes, *map(str, look.groups)),
+        registered=tuple(SeenCluster(input=look.name, cluster=one) for one in look.registered),
         sources={path: text.encode() for path, text in look.sources.items()},
     )
     if look.addresses is None:
-        return replace(report, findings=check_view(view))
+        return replace(report, findings=check_view(view, look.registered))
     note = too_large(look.name, look.vantages, look.addresses)
     if note:
-        return replace(report, findings=check_view(view), notes=(*report.notes, note))
+        return replace(report, findings=check_view(view, look.registered), notes=(*report.notes, note))
     matrix = observed_matrix(
         look.name,
         deployment,
@@ -287,7 +304,8 @@ def judged(look: Look, deployment: Deployment | None = None, explain: Explain = 
         speaks=look.speaks,
     )
     matrix, notes = explain(matrix)
-    findings = check_view(replace(view, cells=matrix.cells, causes=causes_of(matrix.cells, matrix.causes)))
+    view = replace(view, cells=matrix.cells, causes=causes_of(matrix.cells, matrix.causes))
+    findings = check_view(view, look.registered)
     matrices = (replace(matrix, mesh=look.mesh),)
     return replace(report, findings=findings, matrices=matrices, notes=(*report.notes, *notes))
 

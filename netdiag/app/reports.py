@@ -30,6 +30,7 @@ def merged(reports: Iterable[Report]) -> Report:
         matrices=tuple(matrix for part in parts for matrix in part.matrices),
         urls=tuple(row for part in parts for row in part.urls),
         security=tuple(port for part in parts for port in part.security),
+        registered=tuple(one for part in parts for one in part.registered),
         skipped=tuple(item for part in parts for item in part.skipped),
         notes=tuple(note for part in parts for note in part.notes),
         sources={path: data for part in parts for path, data in part.sources.items()},

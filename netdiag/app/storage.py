@@ -15,7 +15,7 @@ from netdiag.errors import InputError
 from netdiag.io.extras import require_live
 from netdiag.io.files.data_directory import read_data_directory
 from netdiag.io.files.log_files import log_files, partitions_of
-from netdiag.io.files.stored_state import commit_cells, decoded_records, made_batches, stored_state
+from netdiag.io.files.stored_state import MOST_STORED, commit_cells, decoded_records, made_batches, stored_state
 from netdiag.kafka.storage import DataDirectory, FileProblem, Partition, PartitionLog
 from netdiag.kafka.stored_records import METADATA_TOPIC
 from netdiag.kafka.stored_state import StoredState
@@ -34,13 +34,15 @@ class StorageQuery:
     """Which data directories are read, and the logs of which topics; all of them where none is named.
 
     A name is a path, `container:NAME[:DIR]` or `volume:NAME`; `host` is the engine's URL, None for docker's own. With
-    `only_metadata`, the engine copies no more than what tells whose directory it is, and the cluster's metadata.
+    `only_metadata`, no more is copied and looked at than what tells whose directory it is, and the cluster's metadata.
+    Of records of internal topics, `most_stored` are read.
     """
 
     names: tuple[str, ...]
     topics: frozenset[str] = frozenset()
     host: str | None = None
     only_metadata: bool = False
+    most_stored: int = MOST_STORED
 
 
 def read_storage(
@@ -77,15 +79,15 @@ def open_storage(query: StorageQuery, stack: ExitStack) -> tuple[DataDirectory, 
 
 def _read(name: str, query: StorageQuery, stack: ExitStack) -> DataDirectory:
     """The directory of a name, which can be read until the stack is closed."""
+    only = (f"{METADATA_TOPIC}-0",) if query.only_metadata else ()
     if not name.startswith(INSIDE_ENGINE):
-        return read_data_directory(name)
+        return read_data_directory(name, only=only)
     require_live(f"{name.partition(':')[0]}:")
     from netdiag.io.engine.data_directories import opened  # loads the library of the engine
 
-    only = (f"{METADATA_TOPIC}-0",) if query.only_metadata else ()
     directory = stack.enter_context(opened(name, query.host, only=only))
     try:
-        found = read_data_directory(directory.path)
+        found = read_data_directory(directory.path, only=only)
     except InputError as error:
         # The path is a copy's, or the engine's own.
         raise InputError(error.message, where=name, hint=error.hint) from error
@@ -163,7 +165,7 @@ def _with_logs(one: DataDirectory, query: StorageQuery, listener: Listener) -> D
         for partition in partitions_of(one, query.topics)
         if partition.segments
     }
-    read = replace(one, logs=logs, state=stored_state(one, query.topics, tell))
+    read = replace(one, logs=logs, state=stored_state(one, query.topics, tell, query.most_stored))
     return replace(read, problems=(*one.problems, *problems, *read.inconsistencies()))
 
 

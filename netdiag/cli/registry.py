@@ -43,6 +43,20 @@ def registry(
         str | None,
         Option("--zookeeper-digest", metavar="FILE", help="Log in to ZooKeeper with the user:password in this file."),
     ] = None,
+    zookeeper_jaas: Annotated[
+        str | None,
+        Option(
+            "--zookeeper-jaas", metavar="FILE", help="Log in to ZooKeeper by SASL, as section Client of this file says."
+        ),
+    ] = None,
+    zookeeper_properties: Annotated[
+        str | None,
+        Option(
+            "--zookeeper-properties",
+            metavar="FILE",
+            help="Connect to ZooKeeper with TLS, as zookeeper.ssl.* in this file say.",
+        ),
+    ] = None,
     client_properties: ClientProperties = None,
     timeout: Annotated[
         float, Option("--timeout", metavar="SECONDS", min=0.1, max=600, help="Timeout of each step.")
@@ -73,6 +87,8 @@ def registry(
             host=host,
             zookeeper=zookeeper,
             digest_file=zookeeper_digest,
+            zookeeper_jaas=zookeeper_jaas,
+            zookeeper_properties=zookeeper_properties,
             client_properties=client_properties,
             timeout=timeout,
         ),

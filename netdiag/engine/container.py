@@ -91,12 +91,14 @@ class Mount:
 
 
 def parse_mounts(document: object) -> tuple[Mount, ...]:
-    """The mounts of an inspected container."""
+    """The mounts of an inspected container, and its root where the engine has mounted that as a whole."""
+    root = text(document, "GraphDriver", "Data", "MergedDir")
     found = (
         Mount(destination=text(one, "Destination"), source=text(one, "Source"), volume=text(one, "Name"))
         for one in sequence(document, "Mounts")
     )
-    return tuple(mount for mount in found if mount.destination.startswith("/") and mount.source)
+    merged = (Mount(destination="/", source=root, volume=""),) if root.startswith("/") else ()
+    return (*(mount for mount in found if mount.destination.startswith("/") and mount.source), *merged)
 
 
 def parse_network(document: object) -> EngineNetwork:

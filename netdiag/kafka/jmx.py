@@ -22,6 +22,8 @@ OPTIONS = "KAFKA_JMX_OPTS"
 _BIND = "com.sun.management.jmxremote.host"
 # On by default; Kafka's script and the images turn both off where KAFKA_JMX_OPTS is empty.
 _TLS, _PASSWORD = "com.sun.management.jmxremote.ssl", "com.sun.management.jmxremote.authenticate"
+# The agent that serves the same metrics over HTTP: -javaagent:jmx_prometheus_javaagent.jar=[HOST:]PORT:CONFIG
+_EXPORTER = regex(r"jmx_prometheus[^\s=]*=(?:[^\s:]+:)?(\d{1,9})")
 _OPTION = regex(r"-D(?P<name>[\w.]+)=(?P<value>[^\s\"']*)")
 # In the order in which the JVM and the start scripts read them, before and behind what the scripts add.
 _BEFORE = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "KAFKA_HEAP_OPTS", "KAFKA_JVM_PERFORMANCE_OPTS", OPTIONS)
@@ -87,6 +89,11 @@ def jmx_agent(image: ImageReference, variables: Mapping[str, str]) -> JmxAgent |
         uses_tls=_is_on(found.get(_TLS), image, variables),
         asks_password=_is_on(found.get(_PASSWORD), image, variables),
     )
+
+
+def exporter_ports(variables: Mapping[str, str]) -> frozenset[int]:
+    """The ports of exporters of JMX metrics that run in the JVM."""
+    return frozenset(int(port) for value in variables.values() for port in _EXPORTER.findall(value))
 
 
 def _is_on(setting: JmxSetting | None, image: ImageReference, variables: Mapping[str, str]) -> bool:

@@ -24,6 +24,7 @@ is proven by this: who connects in earnest checks. Bytes and certificates of a s
 import struct
 from enum import StrEnum
 
+from netdiag.kafka.security import server_name
 from netdiag.values import dataclass
 
 _TEXT = {
@@ -249,7 +250,7 @@ _SIGNATURES = (
 
 
 class HelloExchange:
-    """One ClientHello in one version, and its answer; a `host` that is a DNS name is sent (RFC 6066, section 3)."""
+    """One ClientHello in one version, and its answer; a `host` that is a DNS name is sent."""
 
     def __init__(self, *, version: str, host: str = "") -> None:
         self.version = version
@@ -299,9 +300,9 @@ class HelloExchange:
 
     def _extensions(self, key_share: bytes) -> bytes:
         found = b""
-        if self._host and not self._host.replace(".", "").isdigit() and ":" not in self._host:
-            name = self._host.rstrip(".").encode("ascii", errors="replace")[:255]
-            found += _extension(0, _sized(2, b"\x00" + _sized(2, name)))
+        name = server_name(self._host)
+        if name is not None:
+            found += _extension(0, _sized(2, b"\x00" + _sized(2, name.encode())))
         found += _extension(10, _sized(2, b"".join(struct.pack(">H", group) for group in _GROUPS)))
         found += _extension(11, b"\x01\x00")
         found += _extension(13, _sized(2, b"".join(struct.pack(">H", code) for code in _SIGNATURES)))

@@ -217,6 +217,17 @@ def is_domain_name(host: str) -> bool:
     return all(_LABEL.fullmatch(label) for label in host.rstrip(".").split("."))
 
 
+def server_name(host: str) -> str | None:
+    """What stands in server_name (RFC 6066, section 3); None for what is no domain name to Java.
+
+    A broker ends the handshake of a client that sends another name, such as one with an underscore ("Illegal server
+    name").
+    """
+    name = host.rstrip(".")
+    is_name = host.isascii() and len(name) < 254 and is_domain_name(host) and not name.replace(".", "").isdigit()
+    return name if is_name else None
+
+
 def is_address(host: str) -> bool:
     """Whether a host is an address and no name."""
     try:

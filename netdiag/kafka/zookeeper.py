@@ -1,9 +1,9 @@
 """What ZooKeeper keeps for a cluster of Kafka brokers, read without any I/O: a session that only reads.
 
-The four requests that are needed (open a session, log in with digest, list children, read a node) as ZooKeeper's own
-client sends them (`ZooDefs`, `ClientCnxn` and `zookeeper.jute` of ZooKeeper 3.8). Nothing is written but the session
-itself, which is closed at the end. A server that answers more than `MOST_BYTES` in all, or a node larger than
-`LARGEST`, is not read on.
+The requests that are needed (open a session, log in by SASL or with digest, list children, read a node) as ZooKeeper's
+own client sends them (`ZooDefs`, `ClientCnxn`, `ZooKeeperSaslClient` and `zookeeper.jute` of ZooKeeper 3.8). Nothing is
+written but the session itself, which is closed at the end. A server that answers more than `MOST_BYTES` in all, or a
+node larger than `LARGEST`, is not read on.
 """
 
 import struct
@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import field
 
+from netdiag.kafka.digest_md5 import ChallengeError, DigestMd5
 from netdiag.patterns import regex
 from netdiag.values import dataclass
 
@@ -24,7 +25,9 @@ MOST_BROKERS = 1000
 _SESSION_MS = 10_000
 _CONNECT_RESPONSE = (36, 37)
 _AUTH_XID = -4
-_GET_DATA, _GET_CHILDREN, _AUTH, _CLOSE = 4, 8, 100, -11
+_GET_DATA, _GET_CHILDREN, _AUTH, _SASL, _CLOSE = 4, 8, 100, 102, -11
+# ZooKeeper's client and server agree on this realm, whatever the server is called.
+_SASL_URI = "zookeeper/zk-sasl-md5"
 _NO_NODE, _NO_AUTH, _AUTH_FAILED = -101, -102, -115
 _ERRORS = {
     -4: "ConnectionLoss",
@@ -68,12 +71,30 @@ class NotRead:
     closed: bool = False
 
 
-class ZookeeperReading:
-    """One session on one connection. `digest` is `user:password`, `chroot` the path above all others, "" for none."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaslUser:
+    """Who logs in by SASL, with DIGEST-MD5."""
 
-    def __init__(self, *, chroot: str = "", digest: str | None = None) -> None:
+    username: str
+    password: str = field(repr=False)
+
+
+class ZookeeperReading:
+    """One session on one connection. `digest` is `user:password`, `chroot` the path above all others, "" for none.
+
+    `sasl` logs in before anything is asked; it takes `cnonce`, random text.
+    """
+
+    def __init__(
+        self, *, chroot: str = "", digest: str | None = None, sasl: SaslUser | None = None, cnonce: str = ""
+    ) -> None:
         self._chroot = chroot.rstrip("/")
         self._digest = digest
+        self._sasl: DigestMd5 | None = None
+        if sasl is not None:
+            name, password = sasl.username, sasl.password
+            self._sasl = DigestMd5(username=name, password=password, uri=_SASL_URI, cnonce=cnonce, authzid=name)
+        self._has_answered = False
         self._data = bytearray()
         self._received = 0
         self._xid = 0
@@ -129,17 +150,20 @@ class ZookeeperReading:
             if protocol != 0 or timeout <= 0 or session == 0:
                 self.outcome = NotRead(because="it opens no session")
                 return
-            if self._digest is not None:
-                self._log_in(self._digest)
+            if self._sasl is not None:
+                # An empty token asks for the challenge.
+                self._send_token(b"")
             else:
-                self._ask_next()
+                self._enter()
             return
         xid, _, error = struct.unpack_from(">iqi", frame)
         kind, path = self._asked
         if xid != (_AUTH_XID if kind == _AUTH else self._xid):
             self.outcome = NotRead(because="its answer is to another request")
             return
-        if error in (0, _NO_NODE, _NO_AUTH):
+        if error == 0 and kind == _SASL:
+            self._take_token(frame[16:])
+        elif error in (0, _NO_NODE, _NO_AUTH):
             self._take_answer(kind, path, error, frame[16:])
         else:
             said = "the login" if error == _AUTH_FAILED else _ERRORS.get(error, f"error {error}")
@@ -158,6 +182,34 @@ class ZookeeperReading:
             self._has_more = len(names) > MOST_BROKERS
             self._waiting.extend((_GET_DATA, f"{path}/{name}") for name in sorted(names, key=int)[:MOST_BROKERS])
         self._ask_next()
+
+    def _enter(self) -> None:
+        if self._digest is not None:
+            self._log_in(self._digest)
+        else:
+            self._ask_next()
+
+    def _send_token(self, token: bytes) -> None:
+        self._xid += 1
+        self._asked = (_SASL, "")
+        self._to_send += _framed(struct.pack(">ii", self._xid, _SASL) + _buffer(token))
+
+    def _take_token(self, body: bytes) -> None:
+        """The challenge, then what proves that the server knows the password."""
+        assert self._sasl is not None
+        (size,) = struct.unpack_from(">i", body)
+        token = body[4 : 4 + max(size, 0)]
+        if self._has_answered:
+            if self._sasl.is_proven_by(token):
+                self._enter()
+            else:
+                self.outcome = NotRead(because="it does not prove that it knows the password")
+            return
+        self._has_answered = True
+        try:
+            self._send_token(self._sasl.answer(token))
+        except ChallengeError as error:
+            self.outcome = NotRead(because=str(error))
 
     def _log_in(self, digest: str) -> None:
         self._asked = (_AUTH, "")

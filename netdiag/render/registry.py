@@ -46,7 +46,7 @@ def registry_json(clusters: Sequence[Registered], findings: Sequence[Finding]) -
         "format": FORMAT,
         "version": VERSION,
         "netdiag": __version__,
-        "clusters": [_cluster_value(one) for one in clusters],
+        "clusters": [cluster_value(one) for one in clusters],
         "findings": [finding_value(finding) for finding in findings],
     }
     return json.dumps(sound(document), indent=2, ensure_ascii=True) + "\n"
@@ -162,7 +162,8 @@ def _problems(one: Registered) -> Iterator[str]:
     yield from one.notes
 
 
-def _cluster_value(one: Registered) -> dict[str, Any]:
+def cluster_value(one: Registered) -> dict[str, Any]:
+    """A cluster in JSON."""
     return {
         "name": one.name,
         "cluster_id": one.cluster_id,

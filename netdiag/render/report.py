@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from netdiag.deployment.model.verdict import Cell
     from netdiag.deployment.neighbours import UrlCell
     from netdiag.deployment.observation.live_view import SecuredPort
+    from netdiag.deployment.observation.registered import Registered
     from netdiag.deployment.prediction.mesh import Mesh
 
 # Findings of one kind in one place beyond this are counted: more than anybody reads or wrote by hand.
@@ -45,11 +46,15 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """What was asked for: a compose file, a job of a CI file, or what runs. `error` is None when it was read."""
+    """What was asked for: a compose file, a job of a CI file, or what runs. `error` is None when it was read.
+
+    Of `brokers`, the `controllers` serve no clients.
+    """
 
     name: str
     kind: Literal["file", "job", "project", "engine"] = "file"
     brokers: tuple[str, ...] = ()
+    controllers: tuple[str, ...] = ()
     also_read: tuple[str, ...] = ()
     error: Problem | None = None
 
@@ -95,6 +100,14 @@ class UrlRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeenCluster:
+    """What a cluster of one input has registered."""
+
+    input: str
+    cluster: "Registered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """Everything a renderer may show. `sources` holds the bytes of the files that findings point into.
 
@@ -108,6 +121,7 @@ class Report:
     matrices: tuple[Matrix, ...] = ()
     urls: tuple[UrlRow, ...] = ()
     security: tuple[SeenPort, ...] = ()
+    registered: tuple[SeenCluster, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
     sources: Mapping[str, bytes] = field(default_factory=dict)
@@ -126,15 +140,17 @@ def summary(report: Report) -> str:
     failed = f"{_inputs(unread)} could not be checked" if unread else ""
     if not read:
         return failed or "nothing to check"
-    brokers = sum(len(item.brokers) for item in read)
+    controllers = sum(len(item.controllers) for item in read)
+    brokers = sum(len(item.brokers) for item in read) - controllers
+    nodes = [plural(count, name) for count, name in ((brokers, "broker"), (controllers, "controller")) if count]
     parts = [
         plural(count, severity.value)
         for severity in Severity
         if (count := sum(finding.severity is severity for finding in report.findings))
     ]
     line = f"{', '.join(parts) or 'no findings'} in {_inputs(read)}"
-    if brokers:
-        line += f" ({plural(brokers, 'broker')})"
+    if nodes:
+        line += f" ({', '.join(nodes)})"
     suppressed = f"{len(report.suppressed)} suppressed" if report.suppressed else ""
     return "; ".join(filter(None, (line, suppressed, failed)))
 

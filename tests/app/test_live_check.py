@@ -15,7 +15,7 @@ from netdiag.app.progress import SILENT
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.model.verdict import Address, Cell
 from netdiag.deployment.observation.live_view import LiveVantage, SkippedVantage, StoppedContainer, docker_host_vantage
 from netdiag.deployment.prediction.mesh import Edge
 from netdiag.deployment.scope import Scope
@@ -28,7 +28,10 @@ from netdiag.io.engine.docker_sdk import EngineVersion
 from netdiag.io.engine.live_deployment import Live, OtherVantages
 from netdiag.io.network import observation as observe_module
 from netdiag.io.network.observation import Observed
+from netdiag.io.network.registry import RegistryAnswers, RegistryQuestions, ZookeeperAnswer, ZookeeperQuestion
+from netdiag.kafka.zookeeper import Znode, ZookeeperRead
 from netdiag.linux.netns import ProcessNamespace
+from netdiag.render.formats.json import render
 from netdiag.render.report import Matrix
 from tests.cli.shell import CLEAN, environment
 from tests.render.literals import OK, REFUSED
@@ -85,6 +88,9 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
         containers=("kafka",), host="unix:///x", netns=("lan",), vantages=("app",), timeout=1.5, argv=ARGV
     )
     report = check_live(CheckOptions(isolated=True), options).report
+    registry = asked.pop("registry")
+    assert isinstance(registry, RegistryQuestions)
+    assert [(str(one.servers[0]), one.chroot) for one in registry.zookeepers] == [("zookeeper:2181", "")]
     assert asked == {
         "host": "unix:///x",
         "project": None,
@@ -109,6 +115,24 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
     assert report.notes == ("a note",)
     assert report.skipped[0].command is not None
     assert report.skipped[0].command.startswith("sudo ")
+
+
+def test_what_is_registered_is_judged_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    servers = (Address(host="zookeeper", port=2181),)
+    question = ZookeeperQuestion(servers=servers, chroot="", vantages=())
+    elsewhere = json.dumps({"endpoints": ["PLAINTEXT://localhost:9999"]}).encode()
+    read = ZookeeperRead(nodes={"/brokers/ids/1": Znode(data=elsewhere, czxid=1, ctime=1)})
+    told = ZookeeperAnswer(question=question, server=servers[0], vantage="inside kafka", outcome=read)
+    observed = Observed(cells=(), registry=RegistryAnswers(zookeepers=(told,)))
+    monkeypatch.setattr(live_module, "read_live", lambda **_: running())
+    monkeypatch.setattr(observe_module, "observe", lambda *_, **__: observed)
+    report = check_live(CheckOptions(isolated=True), LiveOptions(containers=("kafka",))).report
+    (finding,) = [one for one in report.findings if one.rule == "live-duplicate-registration"]
+    assert finding.message == "spare is node 1, which another broker has registered with PLAINTEXT://localhost:9999"
+    document = json.loads(render(report))
+    jsonschema.validate(document, SCHEMA)
+    (cluster,) = document["registered"]
+    assert (cluster["input"], cluster["registries"][0]["kind"]) == ("kafka", "zookeeper")
 
 
 def test_a_vantage_on_another_machine_is_told_with_the_way_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ from netdiag.io.network.registry import (
     BrokerAnswer,
     BrokerQuestion,
     RegistryAnswers,
+    RegistryQuestions,
     ZookeeperAnswer,
     ZookeeperQuestion,
 )
@@ -55,6 +56,7 @@ services:
     image: confluentinc/cp-kafka:7.9.2
     environment: {<<: *settings, KAFKA_BROKER_ID: 2, KAFKA_ADVERTISED_LISTENERS: "INTERNAL://two:29092"}
 """
+SERVERS = (Address(host="a", port=2181), Address(host="b", port=2181))
 KRAFT = """\
 services:
   controller:
@@ -122,10 +124,8 @@ class World:
         monkeypatch.setattr(asking_module, "ask_registries", self._ask)
         monkeypatch.setattr(registry_module, "read_storage", self._read_storage)
 
-    def _ask(
-        self, zookeepers: Sequence[ZookeeperQuestion], brokers: Sequence[BrokerQuestion], **_: object
-    ) -> RegistryAnswers:
-        self.zookeepers, self.brokers = zookeepers, brokers
+    def _ask(self, asked: RegistryQuestions, **_: object) -> RegistryAnswers:
+        self.zookeepers, self.brokers = asked.zookeepers, asked.brokers
         return self.answers
 
     def _read_storage(self, query: StorageQuery, **_: object) -> tuple[DataDirectory, ...]:
@@ -169,7 +169,7 @@ def test_zookeeper_is_asked_from_the_brokers_first(monkeypatch: pytest.MonkeyPat
     login.write_text("reader:secret\n")
     world.read(digest_file=str(login))
     (question,) = world.zookeepers
-    assert question.servers == (Address(host="a", port=2181), Address(host="b", port=2181))
+    assert question.servers == SERVERS
     assert question.chroot == "/path"
     assert question.digest == "reader:secret"
     assert "secret" not in repr(question)
@@ -195,7 +195,7 @@ def test_answers_and_what_could_not_be_read(monkeypatch: pytest.MonkeyPatch) -> 
             "two": StoppedContainer(container="two", exit_code=1, oom_killed=False, crash_looping=False, line="why")
         },
     )
-    question = ZookeeperQuestion(servers=(), chroot="/path", vantages=())
+    question = ZookeeperQuestion(servers=SERVERS, chroot="/path", vantages=())
     failed = NotRead(because="a:2181 refuses connections")
     world.answers = RegistryAnswers(
         zookeepers=(
@@ -252,7 +252,7 @@ def test_a_broker_that_tells_nothing(
 def test_a_real_zookeeper_comes_before_listeners(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(ZOOKEEPER, monkeypatch)
     node = Znode(data=b'{"endpoints": ["INTERNAL://one:29092"]}', czxid=1, ctime=0)
-    question = ZookeeperQuestion(servers=(), chroot="/path", vantages=())
+    question = ZookeeperQuestion(servers=SERVERS, chroot="/path", vantages=())
     read = ZookeeperRead(nodes={"/brokers/ids/1": node})
     world.answers = RegistryAnswers(
         zookeepers=(

@@ -130,8 +130,9 @@ TARGETS = (
         "registry",
         "clusters of three brokers with ZooKeeper (3.9.1) and KRaft (3.9.1, 4.3.1), steady, with another listener, "
         "with one ID twice, with the volume of another cluster, fenced, without controller, below a chroot, with ACLs: "
-        "every registered endpoint is what zookeeper-shell, kafka-dump-log and kafka-cluster say, and each state has "
-        "its finding",
+        "every registered endpoint is what zookeeper-shell, kafka-dump-log, kafka-metadata-shell and kafka-cluster "
+        "say, and each state has its finding, once with --live too; ZooKeeper with TLS and SASL lets in and refuses "
+        "netdiag as it does zookeeper-shell",
     ),
     _tests("live-time", "live check of the five-broker cluster, all vantages: under 5 s"),
     _tests(

@@ -28,10 +28,14 @@ from netdiag.deployment.observation.recording import (
     seen_cells,
     to_json,
 )
+from netdiag.deployment.observation.registered import Registered, SaidNow, SeenNode
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 from netdiag.deployment.sources.declared_services import DeclaredService, DeclaredServices, DeclaredText
 from netdiag.engine.container import parse_container
 from netdiag.errors import InputError
+from netdiag.kafka.listeners import Endpoint
+from netdiag.kafka.registry import RegisteredNode, Registry, RegistryKind
+from netdiag.kafka.storage import MetaProperties
 from netdiag.linux.sockets import ListeningSocket
 
 SOCKET = ListeningSocket(address="::", port=9092, inode=7)
@@ -62,6 +66,7 @@ CELLS = (
     Cell(vantage="docker host", bootstrap=TOLD.address, observed=judge(Unknown(because="time"), lambda _: REFUSED)),
     Cell(vantage="nobody looked", bootstrap=ADDRESS),
 )
+REGISTERED = RegisteredNode(node_id=1, endpoints=(Endpoint(listener="PLAINTEXT", host="kafka", port=9092),))
 LOOK = Look(
     name="compose.yml (running)",
     kind="project",
@@ -73,6 +78,21 @@ LOOK = Look(
     vantages=(Vantage(kind=VantageKind.DOCKER_HOST, label="docker host"),),
     addresses=(ADDRESS,),
     cells=seen_cells(CELLS),
+    registered=(
+        Registered(
+            name="shop",
+            registries=(Registry(kind=RegistryKind.ZOOKEEPER, source="ZooKeeper", brokers=(REGISTERED,)),),
+            nodes=(
+                SeenNode(
+                    member="kafka",
+                    node_id=1,
+                    declared=REGISTERED.endpoints,
+                    now=SaidNow(node_id=1, cluster_id="a", advertised=REGISTERED.endpoints),
+                    stored=MetaProperties(version=1, cluster_id="a", node_id=1),
+                ),
+            ),
+        ),
+    ),
     not_taken=(NotTaken(vantage="inside kafka", reason="no right", command="sudo x"),),
     notes=("a note",),
     declared=DeclaredServices(
@@ -91,6 +111,7 @@ def test_there_and_back() -> None:
     assert to_json(looks) == document
     assert looks[1] == failed
     assert looks[0].cells == LOOK.cells
+    assert looks[0].registered == LOOK.registered
     assert looks[0].observed() == CELLS[:2]
     assert (looks[0].sockets, looks[0].vantages, looks[0].not_taken) == (LOOK.sockets, LOOK.vantages, LOOK.not_taken)
 

@@ -25,6 +25,7 @@ from netdiag.kafka.security import (
     TrustAnchor,
     covers,
     faults_of,
+    server_name,
 )
 from tests.io.network.authorities import Issued, authority, issue
 from tests.tools import tool
@@ -390,3 +391,23 @@ def test_damage_is_never_anything_but_an_error(folder: Path) -> None:
                 parse_jks(damaged + digest, STORE, KEY)
             except KeystoreError:
                 continue
+
+
+@pytest.mark.parametrize(
+    ("host", "sent"),
+    [
+        ("kafka", "kafka"),
+        ("kafka.example.", "kafka.example"),
+        ("kafka-1", "kafka-1"),
+        ("kafka_1", None),
+        ("1.2.3.4", None),
+        ("::1", None),
+        ("käfka", None),
+        ("a" * 64 + "." + "b" * 200, None),
+        ("", None),
+    ],
+)
+def test_the_name_that_is_sent_is_one_that_java_allows(host: str, sent: str | None) -> None:
+    assert server_name(host) == sent
+    hello = HelloExchange(version="TLSv1.2", host=host).hello(bytes(RANDOM_BYTES))
+    assert (host.rstrip(".").encode() in hello) == (sent is not None or not host)

@@ -5,7 +5,8 @@ import struct
 import pytest
 
 from netdiag.kafka import zookeeper
-from netdiag.kafka.zookeeper import NotRead, ZookeeperRead, ZookeeperReading
+from netdiag.kafka.digest_md5 import DigestMd5
+from netdiag.kafka.zookeeper import NotRead, SaslUser, ZookeeperRead, ZookeeperReading
 from tests.kafka.registry_answers import EMPTY_ZOOKEEPER, ZOOKEEPER
 
 SESSION = struct.pack(">iiiqi", 36, 0, 10_000, 77, 16) + bytes(16)
@@ -143,3 +144,48 @@ def test_any_beginning_and_any_damage(length: int) -> None:
     talk, _ = read(bytes(damaged))
     talk.closed()
     assert talk.outcome is not None
+
+
+CHALLENGE = b'realm="zk-sasl-md5",nonce="abc",charset=utf-8,algorithm=md5-sess'
+
+
+def with_sasl(*answers: bytes) -> tuple[ZookeeperReading, list[bytes]]:
+    """The reading of a server's answers, and what it was sent after each."""
+    talk = ZookeeperReading(sasl=SaslUser(username="broker", password="hunter2"), cnonce="xyz")
+    talk.start()
+    sent = []
+    for each in answers:
+        talk.receive(each)
+        sent.append(talk.bytes_to_send())
+    return talk, sent
+
+
+def token(xid: int, text: bytes, error: int = 0) -> bytes:
+    """The answer to a step of the login."""
+    return answer(xid, error=error, body=struct.pack(">i", len(text)) + text)
+
+
+def test_it_logs_in_by_sasl_before_it_asks() -> None:
+    expected = DigestMd5(
+        username="broker", password="hunter2", uri="zookeeper/zk-sasl-md5", cnonce="xyz", authzid="broker"
+    )
+    response = expected.answer(CHALLENGE)
+    talk, sent = with_sasl(SESSION, token(1, CHALLENGE), token(2, b"rspauth=" + b"0" * 32))
+    assert sent[0] == struct.pack(">iiii", 12, 1, 102, 0)
+    assert sent[1] == struct.pack(">iiii", 12 + len(response), 2, 102, len(response)) + response
+    assert talk.outcome == NotRead(because="it does not prove that it knows the password")
+    assert b"hunter2" not in b"".join(sent)
+
+
+@pytest.mark.parametrize(
+    ("answers", "why"),
+    [
+        ((token(1, b""),), "it offers no login with DIGEST-MD5"),
+        ((token(1, CHALLENGE), token(2, b"", error=_AUTH_FAILED)), "it refuses the login"),
+        ((token(1, CHALLENGE, error=-124),), "it answers SessionClosedRequireSaslAuth"),
+        ((answer(1),), "its answer cannot be read"),
+    ],
+)
+def test_a_login_by_sasl_that_fails(answers: tuple[bytes, ...], why: str) -> None:
+    talk, _ = with_sasl(SESSION, *answers)
+    assert talk.outcome == NotRead(because=why)

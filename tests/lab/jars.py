@@ -12,6 +12,7 @@ from tests.lab.processes import run
 KAFKA_3 = "3.9.1"
 KAFKA_4 = "4.3.1"
 _POM = Path(__file__).parent / "images" / "pom.xml"
+_SHELL_POM = Path(__file__).parent / "shell" / "pom.xml"
 # The binding must be of the same version as the log4j-core that Kafka brings.
 _BINDING = ("-Plog4j2",)
 _PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
@@ -30,6 +31,12 @@ def compiler_jar(cache: Path) -> Path:
 
     folder = entry(cache, "jars", f"ecj-{digest(_POM, _PLUGIN)}", fetch)
     return next(folder.glob("ecj-*.jar"))
+
+
+def shell_jars(cache: Path, version: str) -> Path:
+    """The folder of jars of kafka-metadata-shell of Kafka `version`."""
+    key = f"shell-{version}-{digest(_SHELL_POM, _PLUGIN)}"
+    return entry(cache, "jars", key, lambda folder: _copy(folder, (f"-Dkafka.version={version}",), _SHELL_POM))
 
 
 def jar_items(folder: Path) -> list[Item]:
@@ -53,11 +60,11 @@ def _fetch(folder: Path, version: str) -> None:
         _copy(folder, (*chosen, *_BINDING, f"-Dlog4j.version={log4j}"))
 
 
-def _copy(folder: Path, options: tuple[str, ...]) -> None:
+def _copy(folder: Path, options: tuple[str, ...], pom: Path = _POM) -> None:
     # A folder of its own for Maven's work: it must not leave a target/ beside the pom.
     work = folder / ".maven"
     work.mkdir()
-    shutil.copy(_POM, work / "pom.xml")
+    shutil.copy(pom, work / "pom.xml")
     run(
         [
             "mvn",

@@ -1,4 +1,5 @@
-"""What Kafka's own tools say is registered: zookeeper-shell, kafka-cluster, kafka-metadata-quorum and kafka-dump-log.
+"""What Kafka's own tools say is registered: zookeeper-shell, kafka-cluster, kafka-metadata-quorum, kafka-dump-log and
+kafka-metadata-shell.
 
 Each runs on this machine's Java, inside the network namespace of a container and with its names.
 """
@@ -13,13 +14,16 @@ from pathlib import Path
 
 from tests.bars.data_directories import dumped
 from tests.lab.cache import cache_root
-from tests.lab.jars import KAFKA_3, KAFKA_4, kafka_jars
+from tests.lab.jars import KAFKA_3, KAFKA_4, kafka_jars, shell_jars
 from tests.lab.processes import run
 from tests.lab.stack import Stack
 
 _SHELL = "org.apache.zookeeper.ZooKeeperMainWithTlsSupportForKafka"
 _CLUSTER = "org.apache.kafka.tools.ClusterTool"
 _QUORUM = "org.apache.kafka.tools.MetadataQuorumCommand"
+_METADATA_SHELL = "org.apache.kafka.shell.MetadataShell"
+_JVM = ("-Xmx160m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_ENDPOINT = re.compile(r"Endpoint\(listenerName='([^']*)', securityProtocol=\w+, host='([^']*)', port=(\d+)\)")
 _FENCED, _UNFENCED = 1, -1
 
 
@@ -33,10 +37,19 @@ class Truth:
     fenced: frozenset[int] = frozenset()
 
 
-def in_zookeeper(stack: Stack, inside: str, address: str, numbers: Sequence[int], login: str = "") -> Truth:
+def in_zookeeper(
+    stack: Stack,
+    inside: str,
+    address: str,
+    numbers: Sequence[int],
+    login: str = "",
+    *,
+    jaas: Path | None = None,
+    tls: Path | None = None,
+) -> Truth:
     """What zookeeper-shell prints at an address, from inside a service; `login` is user:password."""
     paths = ["/cluster/id", "/controller", *(f"/brokers/ids/{number}" for number in numbers)]
-    printed = zookeeper_shell(stack, inside, address, [f"get {path}" for path in paths], login)
+    printed = zookeeper_shell(stack, inside, address, [f"get {path}" for path in paths], login, jaas=jaas, tls=tls)
     found = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
     ids = [one["id"] for one in found if "id" in one]
     controllers = [one["brokerid"] for one in found if "brokerid" in one]
@@ -51,11 +64,21 @@ def in_zookeeper(stack: Stack, inside: str, address: str, numbers: Sequence[int]
     )
 
 
-def zookeeper_shell(stack: Stack, inside: str, address: str, commands: Sequence[str], login: str = "") -> str:
-    """What zookeeper-shell of 3.9 prints."""
+def zookeeper_shell(
+    stack: Stack,
+    inside: str,
+    address: str,
+    commands: Sequence[str],
+    login: str = "",
+    *,
+    jaas: Path | None = None,
+    tls: Path | None = None,
+) -> str:
+    """What zookeeper-shell of 3.9 prints; `jaas` logs in by SASL, `tls` is its -zk-tls-config-file."""
     lines = [*([f"addauth digest {login}"] if login else []), *commands]
-    words = ("-server", address)
-    return _java(stack, inside, KAFKA_3, _SHELL, words, stdin="\n".join(lines) + "\n")
+    words = ("-server", address, *(("-zk-tls-config-file", str(tls)) if tls else ()))
+    options = (f"-Djava.security.auth.login.config={jaas}",) if jaas else ()
+    return _java(stack, inside, KAFKA_3, _SHELL, words, stdin="\n".join(lines) + "\n", options=options)
 
 
 def at_listener(stack: Stack, inside: str, address: str, *, tells_fenced: bool) -> dict[int, tuple[str, bool | None]]:
@@ -109,9 +132,38 @@ def in_metadata_log(stack: Stack, service: str, folder: Path, release: str, dire
     return Truth(cluster_id=None, controller_id=None, endpoints=endpoints, fenced=frozenset(fenced))
 
 
-def _java(stack: Stack, inside: str, release: str, main: str, words: Sequence[str], *, stdin: str | None = None) -> str:
+def in_snapshot(path: Path, release: str) -> Truth:
+    """What kafka-metadata-shell shows of the brokers in a snapshot of the metadata."""
+    printed = {number: _shown(path, release, f"/image/cluster/brokers/{number}") for number in _listed(path, release)}
+    endpoints = {
+        int(number): tuple(f"{name}://{host}:{port}" for name, host, port in _ENDPOINT.findall(text))
+        for number, text in printed.items()
+    }
+    fenced = frozenset(int(number) for number, text in printed.items() if "fenced=true" in text)
+    return Truth(cluster_id=None, controller_id=None, endpoints=endpoints, fenced=fenced)
+
+
+def _listed(path: Path, release: str) -> list[str]:
+    return [word for word in _shown(path, release, "/image/cluster/brokers", "ls").split() if word.isdecimal()]
+
+
+def _shown(path: Path, release: str, node: str, command: str = "cat") -> str:
+    jars = shell_jars(cache_root(), release)
+    words = ["java", *_JVM, "-cp", f"{jars}/*", _METADATA_SHELL, "--snapshot", str(path), command, node]
+    return run(words, timeout=120).stdout
+
+
+def _java(
+    stack: Stack,
+    inside: str,
+    release: str,
+    main: str,
+    words: Sequence[str],
+    *,
+    stdin: str | None = None,
+    options: Sequence[str] = (),
+) -> str:
     jars = kafka_jars(cache_root(), release)
-    options = ("-Xmx160m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/*")
-    command = stack.state(inside).place.argv(["java", *options, main, *words])
+    command = stack.state(inside).place.argv(["java", *_JVM, *options, "-cp", f"{jars}/*", main, *words])
     done = run(command, check=False, stdin=stdin, timeout=120)
     return done.stdout + done.stderr

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from netdiag.app.configuration import CheckOptions
+from netdiag.app.configuration import CheckOptions, LiveOptions
+from netdiag.app.live_check import check_live
 from netdiag.app.registry import RegistryOptions, RegistryReport, read_registry
+from netdiag.app.storage import StorageQuery, read_storage
+from netdiag.deployment.model.verdict import Address
+from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.deployment.observation.registered import Registered
+from netdiag.io.engine.live_deployment import read_live
 from netdiag.io.files.projects import ReadOptions
-from netdiag.kafka.registry import Registry, RegistryKind
+from netdiag.io.network.registry import RegistryQuestions, ZookeeperQuestion, ask_registries
+from netdiag.kafka.registry import Registry, RegistryKind, from_stored_state
+from netdiag.kafka.stored_records import METADATA_TOPIC
+from netdiag.kafka.zookeeper import SaslUser, ZookeeperRead
+from netdiag.rules.observed import REGISTERED
 from tests.figures import Report
+from tests.io.network.authorities import authority, issue
 from tests.lab.image_set import APACHE_3, APACHE_4
 from tests.lab.jars import KAFKA_3, KAFKA_4
 from tests.lab.lab import Lab
@@ -47,6 +58,7 @@ def stack_file(folder: Path, *, kraft: str | None, ports: dict[int, int] | None 
         "KAFKA_CONTROLLER_QUORUM_VOTERS": "10@controller:9093",
         "KAFKA_CONTROLLER_LISTENER_NAMES": "CONTROLLER",
         "KAFKA_BROKER_SESSION_TIMEOUT_MS": 6000,
+        "KAFKA_METADATA_LOG_MAX_SNAPSHOT_INTERVAL_MS": 3000,
     }
     if kraft:
         image = kraft
@@ -104,6 +116,14 @@ def read(stack: Stack, *, file: Path | None = None, digest: Path | None = None) 
     )
 
 
+def live_rules(stack: Stack) -> list[tuple[str, str | None]]:
+    """What a live check finds by the same rules."""
+    project = ReadOptions(project_name=stack.project, environ={})
+    report = check_live(CheckOptions(read=project), LiveOptions(host=stack.engine.docker_host)).report
+    ids = {rule.ID for rule in REGISTERED}
+    return [(finding.rule, finding.service) for finding in report.findings if finding.rule in ids]
+
+
 def rules(report: RegistryReport) -> list[tuple[str, str | None]]:
     """The findings: rule and service."""
     return [(finding.rule, finding.service) for finding in report.findings]
@@ -159,7 +179,7 @@ def test_zookeeper_in_every_state(lab: Lab, tmp_path: Path, figure: Report) -> N
         # Steady, below a chroot; and with the chroot left out, nothing is there.
         report = read(stack)
         same(report)
-        assert rules(report) == []
+        assert rules(report) == live_rules(stack) == []
         assert report.clusters[0].notes == ()
         assert [node.now is not None for node in report.clusters[0].nodes] == [True] * 3
 
@@ -183,6 +203,7 @@ def test_zookeeper_in_every_state(lab: Lab, tmp_path: Path, figure: Report) -> N
         same(report)
         assert ("live-duplicate-registration", "broker-4") in rules(report)
         assert {rule for rule, _ in rules(report)} == {"live-duplicate-registration"}
+        assert rules(report) == live_rules(stack)
         assert "NodeExists" in stack.logs("broker-4")
         stack.run_compose("--profile", "second", "rm", "-f", "-s", "broker-4")
 
@@ -193,14 +214,16 @@ def test_zookeeper_in_every_state(lab: Lab, tmp_path: Path, figure: Report) -> N
         assert "Invalid cluster.id in" in stack.logs("broker-3")
         report = read(stack)
         same(report, at_least=2)
-        assert rules(report) == [("live-cluster-id-differs", "broker-3")]
+        assert rules(report) == live_rules(stack) == [("live-cluster-id-differs", "broker-3")]
 
         # The controller answers no more, and ZooKeeper has not noticed yet.
         controller = f"broker-{registry(report, RegistryKind.ZOOKEEPER).controller_id}"
         other = next(f"broker-{number}" for number in (1, 2) if f"broker-{number}" != controller)
         stack.engine.docker("pause", stack.container(controller))
         report = read(stack)
+        found_live = live_rules(stack)
         stack.engine.docker("unpause", stack.container(controller))
+        assert ("live-controller-lost", None) in found_live
         assert ("live-controller-lost", None) in rules(report)
         assert registry(report, RegistryKind.ZOOKEEPER).controller_id == int(controller[-1])
 
@@ -229,11 +252,13 @@ def test_kraft_in_every_state(lab: Lab, tmp_path: Path, image: str, release: str
     file = stack_file(tmp_path, kraft=image)
     compared = Compared()
     with lab.up(file, project=f"registry{release[0]}") as stack:
-        copies = iter(range(100))
+        copied = 0
 
         def same(report: RegistryReport, fenced: frozenset[int] = frozenset()) -> None:
+            nonlocal copied
+            copied += 1
             found = registry(report, RegistryKind.METADATA_LOG)
-            folder = tmp_path / f"copy-{next(copies)}"
+            folder = tmp_path / f"copy-{copied}"
             folder.mkdir()
             name = found.source.removeprefix("the metadata log of ")
             expected = truth.in_metadata_log(stack, name, folder, release, DATA)
@@ -256,7 +281,7 @@ def test_kraft_in_every_state(lab: Lab, tmp_path: Path, image: str, release: str
         report = read(stack)
         same(report)
         same_at_listeners(report.clusters[0])
-        assert rules(report) == []
+        assert rules(report) == live_rules(stack) == []
         assert report.clusters[0].controller_id == truth.quorum_leader(stack, "broker-1", "localhost:29092") == 10
 
         # The file has another listener, and the broker was not started with it; then it is.
@@ -278,6 +303,7 @@ def test_kraft_in_every_state(lab: Lab, tmp_path: Path, image: str, release: str
         same(report)
         assert ("live-duplicate-registration", "broker-4") in rules(report)
         assert {rule for rule, _ in rules(report)} == {"live-duplicate-registration"}
+        assert ("live-duplicate-registration", "broker-4") in live_rules(stack)
         stack.run_compose("--profile", "second", "rm", "-f", "-s", "broker-4")
 
         # A broker that the controller hears nothing of.
@@ -286,7 +312,8 @@ def test_kraft_in_every_state(lab: Lab, tmp_path: Path, image: str, release: str
         report = read(stack)
         same(report, frozenset({2}))
         same_at_listeners(report.clusters[0])
-        assert rules(report) == [("live-broker-fenced", "broker-2")]
+        assert rules(report) == live_rules(stack) == [("live-broker-fenced", "broker-2")]
+        compared.count += _same_in_snapshot(tmp_path / f"copy-{copied}", release)
         stack.engine.docker("unpause", stack.container("broker-2"))
         until(lambda: _fenced(read(stack)) == set())
 
@@ -302,9 +329,173 @@ def test_kraft_in_every_state(lab: Lab, tmp_path: Path, image: str, release: str
         stack.engine.docker("stop", "-t", "5", stack.container("controller"))
         report = read(stack)
         assert ("live-controller-lost", None) in rules(report)
+        assert ("live-controller-lost", None) in live_rules(stack)
         assert report.clusters[0].controller_id is None
         same(report, frozenset({3}))
-    figure(f"endpoints of {release} compared with kafka-dump-log and kafka-cluster", compared.count)
+    figure(
+        f"endpoints of {release} compared with kafka-dump-log, kafka-metadata-shell and kafka-cluster", compared.count
+    )
+
+
+def _same_in_snapshot(folder: Path, release: str) -> int:
+    """Hold what netdiag reads of the latest snapshot against kafka-metadata-shell; how many endpoints there are."""
+    copied = folder / "__cluster_metadata-0"
+    latest = sorted(copied.glob("*.checkpoint"))[-1]
+    alone = folder / "snapshot" / copied.name
+    alone.mkdir(parents=True)
+    shutil.copy(latest, alone / latest.name)
+    shutil.copy(copied / "partition.metadata", alone / "partition.metadata")
+    (directory,) = read_storage(StorageQuery(names=(str(alone.parent),), topics=frozenset({METADATA_TOPIC})))
+    found = from_stored_state(directory.state, "", None)
+    expected = truth.in_snapshot(latest, release)
+    assert endpoints(found) == expected.endpoints
+    assert {broker.node_id for broker in found.brokers if broker.is_fenced} == expected.fenced
+    assert len(expected.endpoints) == 3
+    return sum(map(len, expected.endpoints.values()))
+
+
+@BAR
+def test_zookeeper_with_tls_and_sasl(lab: Lab, tmp_path: Path, figure: Report) -> None:
+    secrets = tmp_path / "secrets"
+    secrets.mkdir()
+    root, other = authority("Root of ZooKeeper"), authority("Somebody else")
+    for name, host in (("server", "zookeeper"), ("elsewhere", "another-name"), ("client", "broker")):
+        issue(host, by=root, names=[host]).write(secrets / f"{name}.pem").chmod(0o644)
+    (secrets / "root.pem").write_bytes(root.pem)
+    (secrets / "other.pem").write_bytes(other.pem)
+    (secrets / "server.jaas").write_text(f'Server {{ {_DIGEST_MODULE} user_broker="broker-secret"; }};\n')
+    (secrets / "client.jaas").write_text(_client_jaas("broker-secret"))
+    file = tmp_path / "compose.yml"
+    file.write_text(json.dumps(secured_stack(), indent=1))
+    plain, tls = "zookeeper:2181", "zookeeper:2182"
+    wrong = tmp_path / "wrong.jaas"
+    wrong.write_text(_client_jaas("another"))
+    right = secrets / "client.jaas"
+    compared = Compared()
+    with lab.up(file, project="registrytls") as stack:
+        until(lambda: "started (kafka.server.KafkaServer)" in stack.logs("broker-1"))
+        settings = {
+            "right": _tls_file(tmp_path / "right", secrets / "root.pem", secrets / "client.pem"),
+            "other": _tls_file(tmp_path / "other", secrets / "other.pem", secrets / "client.pem"),
+            "nobody": _tls_file(tmp_path / "nobody", secrets / "root.pem", None),
+        }
+
+        def ask(properties: Path | None, jaas: Path | None) -> RegistryReport:
+            return read_registry(
+                RegistryOptions(
+                    check=CheckOptions(read=ReadOptions(project_name=stack.project, environ={})),
+                    host=stack.engine.docker_host,
+                    zookeeper_jaas=str(jaas) if jaas else None,
+                    zookeeper_properties=str(properties) if properties else None,
+                )
+            )
+
+        report = ask(settings["right"], right)
+        expected = truth.in_zookeeper(stack, "broker-1", tls, (1,), jaas=right, tls=settings["right"])
+        compared.hold(endpoints(registry(report, RegistryKind.ZOOKEEPER)), expected, at_least=1)
+        assert rules(report) == []
+        assert "-secret" not in repr(report)
+
+        # What zookeeper-shell does not get, netdiag does not get either, and says why.
+        for properties, jaas, why in (
+            ("right", None, "SessionClosedRequireSaslAuth"),
+            ("right", wrong, "it refuses the login"),
+            ("other", right, "its certificate is refused"),
+            ("nobody", right, "TLS"),
+            (None, right, "the brokers use TLS there"),
+        ):
+            chosen = settings[properties] if properties else None
+            printed = truth.zookeeper_shell(stack, "broker-1", tls, ["get /cluster/id"], jaas=jaas, tls=chosen)
+            assert '"id"' not in printed, printed[-2000:]
+            (cluster,) = ask(chosen, jaas).clusters
+            assert all(one.kind is not RegistryKind.ZOOKEEPER for one in cluster.registries)
+            assert any(why in note for note in cluster.notes), (cluster.notes, printed[-2000:])
+            figure(f"{properties or 'no TLS'}, {jaas.name if jaas else 'no login'}", cluster.notes[-1])
+
+        # SASL without TLS, at the other port.
+        shown = truth.zookeeper_shell(stack, "broker-1", plain, ["get /brokers/ids/1"], jaas=right)
+        assert "EXTERNAL" in shown
+        question = ZookeeperQuestion(
+            servers=(Address(host="zookeeper", port=2181),),
+            chroot="",
+            vantages=tuple(_inside(stack, "broker-1")),
+            sasl=SaslUser(username="broker", password="broker-secret"),
+        )
+        (answer,) = ask_registries(RegistryQuestions(zookeepers=(question,))).zookeepers
+        assert isinstance(answer.outcome, ZookeeperRead), answer.outcome
+        assert json.loads(answer.outcome.data("/brokers/ids/1") or b"")["endpoints"] == list(expected.endpoints[1])
+    figure("endpoints behind TLS and SASL compared with zookeeper-shell", compared.count)
+
+
+_DIGEST_MODULE = "org.apache.zookeeper.server.auth.DigestLoginModule required"
+_NETTY = "org.apache.zookeeper.ClientCnxnSocketNetty"
+
+
+def _client_jaas(password: str) -> str:
+    return f'Client {{ {_DIGEST_MODULE} username="broker" password="{password}"; }};\n'
+
+
+def _tls_file(path: Path, trusted: Path, own: Path | None) -> Path:
+    lines = ["zookeeper.ssl.client.enable=true", f"zookeeper.clientCnxnSocket={_NETTY}"]
+    lines.append(f"zookeeper.ssl.truststore.location={trusted}")
+    if own is not None:
+        lines.append(f"zookeeper.ssl.keystore.location={own}")
+    path.write_text("\n".join([*lines, ""]))
+    return path
+
+
+def _inside(stack: Stack, service: str) -> Iterator[LiveVantage]:
+    seen = read_live(host=stack.engine.docker_host, project=stack.project)
+    yield from (each for each in seen.vantages if each.vantage.member == service)
+
+
+def secured_stack() -> dict[str, object]:
+    """A ZooKeeper that takes only clients that log in, and clients with certificates at its port for TLS; a broker."""
+    stores = "-Dzookeeper.ssl.keyStore.location=/secrets/{0}.pem -Dzookeeper.ssl.trustStore.location=/secrets/root.pem"
+    server = [
+        "-Djava.security.auth.login.config=/secrets/server.jaas",
+        "-Dzookeeper.authProvider.sasl=org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
+        "-Dzookeeper.sessionRequireClientSASLAuth=true",
+        "-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
+        stores.format("server"),
+    ]
+    client = [
+        "-Djava.security.auth.login.config=/secrets/client.jaas",
+        "-Dzookeeper.client.secure=true",
+        f"-Dzookeeper.clientCnxnSocket={_NETTY}",
+        stores.format("client"),
+    ]
+    return {
+        "services": {
+            "zookeeper": {
+                "image": "${ZOOKEEPER_IMAGE:-confluentinc/cp-zookeeper:7.9.2}",
+                "volumes": ["./secrets:/secrets:ro"],
+                "environment": {
+                    "ZOOKEEPER_CLIENT_PORT": 2181,
+                    "ZOOKEEPER_SECURE_CLIENT_PORT": 2182,
+                    "KAFKA_HEAP_OPTS": "-Xmx128m",
+                    "KAFKA_OPTS": " ".join(server),
+                },
+            },
+            "broker-1": {
+                "image": "${KAFKA_ZK_IMAGE:-confluentinc/cp-kafka:7.9.2}",
+                "volumes": ["./secrets:/secrets:ro"],
+                "depends_on": ["zookeeper"],
+                "environment": {
+                    "KAFKA_ZOOKEEPER_CONNECT": "zookeeper:2182",
+                    "KAFKA_ZOOKEEPER_SSL_CLIENT_ENABLE": "true",
+                    "KAFKA_BROKER_ID": 1,
+                    "KAFKA_LISTENERS": "INTERNAL://0.0.0.0:29092,EXTERNAL://0.0.0.0:9092",
+                    "KAFKA_ADVERTISED_LISTENERS": "INTERNAL://broker-1:29092,EXTERNAL://localhost:9092",
+                    "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "INTERNAL:PLAINTEXT,EXTERNAL:PLAINTEXT",
+                    "KAFKA_INTER_BROKER_LISTENER_NAME": "INTERNAL",
+                    "KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR": 1,
+                    "KAFKA_HEAP_OPTS": "-Xmx256m",
+                    "KAFKA_OPTS": " ".join(client),
+                },
+            },
+        }
+    }
 
 
 def _ready(stack: Stack, count: int) -> bool:

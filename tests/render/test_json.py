@@ -48,7 +48,18 @@ def test_everything() -> None:
 def test_nothing() -> None:
     nothing: dict[str, object] = {
         name: []
-        for name in ("inputs", "findings", "suppressed", "matrix", "mesh", "security", "causes", "skipped", "notes")
+        for name in (
+            "inputs",
+            "findings",
+            "suppressed",
+            "matrix",
+            "mesh",
+            "security",
+            "registered",
+            "causes",
+            "skipped",
+            "notes",
+        )
     }
     assert valid(render(Report())) == {"version": 1, "urls": [], **nothing}
 

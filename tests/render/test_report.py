@@ -32,6 +32,12 @@ BAD = Input(name="b.yml", error=Problem(message="m"))
         ("", (BAD,), "1 file could not be checked"),
         ("", (Input(name="engine", kind="engine"), ONE), "no findings in 2 inputs (1 broker)"),
         ("", (), "nothing to check"),
+        (
+            "",
+            (Input(name="a", brokers=("b", "c", "d"), controllers=("c",)),),
+            "no findings in 1 file (2 brokers, 1 controller)",
+        ),
+        ("", (Input(name="a", brokers=("c",), controllers=("c",)),), "no findings in 1 file (1 controller)"),
     ],
 )
 def test_summary(severities: str, inputs: tuple[Input, ...], text: str) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from netdiag.deployment.model.deployment import HostKind, Platform
 from netdiag.findings import Severity
+from netdiag.render.findings.edits import apply
 from netdiag.rules.declared import check_deployment
 from tests.deployment.stacks import deployment_of
 
@@ -71,3 +72,27 @@ def test_desktop_has_no_route_to_the_containers_address() -> None:
 def test_host_mode_needs_no_published_port() -> None:
     jmx = f"KAFKA_JMX_OPTS: {OPTIONS} {LOCALHOST}"
     assert found(stack(jmx, extra="    network_mode: host\n")) == {}
+
+
+def test_a_registry_under_another_number_takes_a_mapping_of_the_rmi_ports_own() -> None:
+    text = stack(f"KAFKA_JMX_OPTS: {OPTIONS} {LOCALHOST}", "9171:9101")
+    (finding,) = [one for one in check_deployment(deployment_of(text)) if one.rule == RANDOM]
+    option = "-Dcom.sun.management.jmxremote.rmi.port=9101"
+    assert finding.hint == f'set {option}, and publish "9101:9101" in place of "9171:9101"'
+    assert finding.related[0].message == "publishes only the registry's port 9101, as 9171"
+    assert found(apply(text.encode(), finding.edits).decode()) == {}
+
+
+@pytest.mark.parametrize(
+    ("jmx", "variable"),
+    [
+        ("KAFKA_JMX_PORT: 9092", "KAFKA_JMX_PORT"),
+        ("KAFKA_JMX_OPTS: -Dcom.sun.management.jmxremote.port=9092", "KAFKA_JMX_OPTS"),
+        (f"KAFKA_JMX_OPTS: {OPTIONS} -Dcom.sun.management.jmxremote.rmi.port=9092", "KAFKA_JMX_OPTS"),
+        # The script of the image takes the port from KAFKA_JMX_PORT, whatever the options say.
+        ("KAFKA_JMX_OPTS: -Dcom.sun.management.jmxremote.port=9092\nKAFKA_JMX_PORT: 9101", None),
+    ],
+)
+def test_a_listener_at_a_port_of_jmx(jmx: str, variable: str | None) -> None:
+    conflicts = [one for one in check_deployment(deployment_of(stack(jmx))) if one.rule == "listener-port-conflict"]
+    assert [one.hint for one in conflicts] == ([f"set another port in {variable}"] if variable else [])

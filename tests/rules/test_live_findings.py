@@ -25,7 +25,7 @@ from netdiag.playbook.runner import Reached, run
 from netdiag.render.matrix.sections import cause_value, explained_lines
 from netdiag.render.screen import Screen, paint
 from netdiag.rules.live_findings import blocked, blocked_finding, certificate_findings, listed, owner, traps
-from netdiag.rules.observed import OBSERVED, check_live
+from netdiag.rules.observed import OBSERVED, check_live, check_registered
 from netdiag.rules.observed.live_file_drift import check
 from netdiag.topology.causes import find_causes as find_causes_module
 from netdiag.topology.causes.failed_connection import Suspect
@@ -433,3 +433,51 @@ def test_what_nobody_looked_for_is_what_the_model_says() -> None:
     assert (found.because, found.evidence) == ("it stopped", ("seen",))
     assert found.mechanism is Mechanism.NAME_OF_STOPPED
     assert found.repair == "start the container; its log says why it ended"
+
+
+STALE = """
+x-observed:
+  stopped: {kafka: "not running, exit code 1: Invalid cluster.id in: /data/meta.properties. Expected A, but read B"}
+  registered:
+    log:
+      cluster: A
+      brokers:
+        1: {at: ["PLAINTEXT://kafka:9092"], fenced: true}
+    nodes:
+      kafka: {stopped: "not running", stored: {node: 1, cluster: B}}
+"""
+
+
+def test_what_the_registry_explains_of_a_stopped_broker_is_told_once() -> None:
+    view = view_of(SOUND + STALE)
+    assert view.registered is not None
+    (finding,) = check_live(replace(view, registered=None), [view.registered])
+    assert finding.rule == "live-cluster-id-differs"
+    assert "the log confirms it: not running" in finding.related[-1].message
+    (crash,) = check_live(replace(view, registered=None))
+    assert crash.rule == "live-config-crash"
+
+
+DRIFT = """
+x-observed:
+  cells:
+    - vantage: inside kafka
+      bootstrap: kafka:9092
+      answers: {node: 1, listener: PLAINTEXT}
+      told: [{node: 1, at: "kafka.example:9092", gives: ok}]
+  registered:
+    zookeeper:
+      controller: 1
+      brokers:
+        1: {at: ["PLAINTEXT://kafka.example:9092"]}
+    nodes:
+      kafka: {now: {node: 1}}
+"""
+
+
+def test_what_metadata_shows_is_not_told_of_the_registry_again() -> None:
+    view = view_of(SOUND + DRIFT)
+    assert view.registered is not None
+    assert [one.rule for one in check_registered(view)] == ["live-registered-endpoint"]
+    (drift,) = check_live(replace(view, registered=None), [view.registered])
+    assert drift.rule == "live-advertised-drift"

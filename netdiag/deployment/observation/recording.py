@@ -26,6 +26,7 @@ from netdiag.deployment.model.deployment import Platform, Relay
 from netdiag.deployment.model.vantage import Vantage
 from netdiag.deployment.model.verdict import Address, Cell, Contact, NodeEndpoint, Unknown, judge
 from netdiag.deployment.observation.live_view import Flapping, SecuredPort, SeenGroup, SeenName, SeenUrl
+from netdiag.deployment.observation.registered import Registered
 from netdiag.deployment.prediction.mesh import Mesh
 from netdiag.deployment.sources.declared_services import (
     DeclaredService,
@@ -289,7 +290,8 @@ class Look:
     none to show; `cells` hold what was observed by a client that `speaks` this security protocol, `names` what names
     gave that have several addresses. `flapping` is what differed between repeated looks, `peers` are those to whom
     members have connected, by member name. `groups` are those of Connect workers, `urls` what members
-    got at those of services beside the brokers. `sources` are the files that may be shown.
+    got at those of services beside the brokers, `registered` what the clusters have registered. `sources` are the files
+    that may be shown.
     """
 
     name: str
@@ -317,6 +319,7 @@ class Look:
     mesh: Mesh | None = None
     groups: tuple[SeenGroup, ...] = ()
     urls: tuple[SeenUrl, ...] = ()
+    registered: tuple[Registered, ...] = ()
     not_taken: tuple[NotTaken, ...] = ()
     notes: tuple[str, ...] = ()
     declared: DeclaredServices | None = None

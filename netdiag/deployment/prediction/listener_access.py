@@ -15,13 +15,14 @@ from netdiag.deployment.prediction.sockets import Reach, binding
 from netdiag.digits import number_of
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images import fast_data_dev, redpanda
+from netdiag.kafka.images.families import parse_image
 from netdiag.kafka.images.reference import ImageFamily
+from netdiag.kafka.jmx import exporter_ports, jmx_agent
 from netdiag.kafka.listeners import ListenerEntry, is_loopback
 from netdiag.patterns import regex
 from netdiag.values import dataclass
 
 _HTTP = regex(r"schema-registry|kafka-rest|kafka-connect|debezium/connect|ksqldb|akhq|kafka-ui|kafdrop")
-_JMX_PORT = regex(r"jmxremote\.(?:rmi\.)?port=(\d{1,9})|jmx_prometheus[^\s=]*=(?:[^\s:]+:)?(\d{1,9})")
 # JMX, Jolokia, exporters of metrics, debuggers.
 _USUAL_OTHER_PORTS = frozenset(
     {1099, 1234, 5005, 5555, 5556, 7070, 7071, 7072, 7203, 8778, 9010, 9101, 9102, 9308, 9404, 9997, 9999}
@@ -155,13 +156,9 @@ def other_ports(broker: Broker) -> frozenset[int]:
 
 def jmx_ports(member: Member) -> frozenset[int]:
     """The ports on which a JVM shows its metrics, as far as its variables tell."""
-    found: set[int] = set()
-    for name, value in member.variables.items():
-        port = number_of(value.strip())
-        if name.upper().endswith("JMX_PORT") and port is not None:
-            found.add(port)
-        found.update(int(one or other) for one, other in _JMX_PORT.findall(value))
-    return frozenset(found)
+    agent = jmx_agent(parse_image(member.image), member.variables)
+    served = (agent.port, agent.rmi_port) if agent is not None else ()
+    return frozenset(port for port in served if port) | exporter_ports(member.variables)
 
 
 def is_likely_other_port(member: Member, port: int) -> bool:

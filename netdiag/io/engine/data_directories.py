@@ -21,7 +21,7 @@ from netdiag.deployment.scope import named
 from netdiag.deployment.sources.engine import data_directories
 from netdiag.engine.container import Container, Mount
 from netdiag.errors import EngineError, InputError
-from netdiag.io.engine.address import find_engine
+from netdiag.io.engine.address import EngineAddress, find_engine
 from netdiag.io.engine.docker_sdk import Engine, NotThere, connect
 from netdiag.io.engine.same_kernel import SameKernel, locate
 from netdiag.io.files import read_inside
@@ -79,6 +79,28 @@ def opened(
         yield OpenDirectory(path=folder, is_cut=copied.is_cut)
 
 
+def directories_here(
+    address: EngineAddress, containers: Sequence[Container], wanted: Iterable[Container]
+) -> Iterator[tuple[Container, str]]:
+    """The data directories of those wanted that can be read on this machine as they are: nothing is copied.
+
+    `containers` are all of the engine.
+    """
+    if not isinstance(locate(address, containers), SameKernel):
+        return
+    with connect(address) as engine:
+        for container in wanted:
+            directories = data_directories(container)
+            if len(directories) != 1:
+                continue
+            inside = posixpath.normpath(posixpath.join("/", directories[0]))
+            # One that has gone since mounts nothing.
+            with suppress(NotThere):
+                source = _on_host(engine.mounts(container), inside)
+                if source is not None and os.access(source, os.R_OK | os.X_OK):
+                    yield container, source
+
+
 def _of_container(engine: Engine, rest: str, containers: Iterable[Container]) -> tuple[Container, str]:
     name, _, inside = rest.partition(":")
     called = named(containers, [name])
@@ -126,12 +148,12 @@ def _of_volume(engine: Engine, name: str, containers: Iterable[Container]) -> tu
 
 def _on_host(mounts: Iterable[Mount], inside: str) -> str | None:
     """The path outside of a directory inside; None where it is no mount's, or a link leads out of the mount."""
-    over = [mount for mount in mounts if inside == mount.destination or inside.startswith(f"{mount.destination}/")]
+    over = [mount for mount in mounts if posixpath.commonpath((inside, mount.destination)) == mount.destination]
     if not over:
         return None
     mount = max(over, key=lambda one: len(one.destination))
     whole = os.path.realpath(mount.source)
-    path = os.path.realpath(whole + inside.removeprefix(mount.destination))
+    path = os.path.realpath(os.path.join(whole, posixpath.relpath(inside, mount.destination)))
     return path if path == whole or path.startswith(f"{whole}/") else None
 
 

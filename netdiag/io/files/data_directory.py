@@ -5,7 +5,7 @@ memory. Links are not followed: a broker makes none.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -46,9 +46,12 @@ FEW_BYTES = 65_536
 _T = TypeVar("_T")
 
 
-def read_data_directory(path: str, *, most_names: int = MOST_NAMES) -> DataDirectory:
-    """What lies in a data directory; InputError where nothing of it can be read, or where it is none."""
-    reading = _Reading(path=path, left=most_names)
+def read_data_directory(path: str, *, most_names: int = MOST_NAMES, only: Collection[str] = ()) -> DataDirectory:
+    """What lies in a data directory; InputError where nothing of it can be read, or where it is none.
+
+    Of folders, `only` these are looked at; all where none is named.
+    """
+    reading = _Reading(path=path, left=most_names, only=frozenset(only))
     try:
         return reading.directory()
     except OSError as error:
@@ -63,12 +66,14 @@ def _hint(error: OSError) -> str | None:
 class _Reading:
     path: str
     left: int
+    only: frozenset[str] = frozenset()
     problems: list[FileProblem] = field(default_factory=list)
     is_cut: bool = False
 
     def directory(self) -> DataDirectory:
         names = self._names("")
-        folders = {name: kind for name in names if (kind := partition_name(name)) is not None}
+        wanted = names & self.only if self.only else names
+        folders = {name: kind for name in wanted if (kind := partition_name(name)) is not None}
         known = sorted(folders.items())
         self.is_cut |= len(known) > MOST_PARTITIONS
         partitions = tuple(self._partition(name, kind) for name, kind in known[:MOST_PARTITIONS])

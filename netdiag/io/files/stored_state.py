@@ -112,8 +112,10 @@ def commit_cells(commit: Commit) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def stored_state(one: DataDirectory, topics: frozenset[str], tell: Tell | None = None) -> StoredState:
-    """What the metadata of the cluster and the offsets of groups amount to.
+def stored_state(
+    one: DataDirectory, topics: frozenset[str], tell: Tell | None = None, most: int = MOST_STORED
+) -> StoredState:
+    """What the metadata of the cluster and the offsets of groups amount to, in as many records as are to be read.
 
     Of the metadata, the latest snapshot counts and what the log has behind it.
     """
@@ -126,17 +128,19 @@ def stored_state(one: DataDirectory, topics: frozenset[str], tell: Tell | None =
         for file in files
         if not file.path.endswith(".checkpoint") or file is latest or (latest is None and file.path.endswith(BOOTSTRAP))
     ]
-    return state_of(read, begins, tell)
+    return state_of(read, begins, tell, most)
 
 
-def state_of(files: Iterable[LogFile], begins: int = 0, tell: Tell | None = None) -> StoredState:
+def state_of(
+    files: Iterable[LogFile], begins: int = 0, tell: Tell | None = None, most: int = MOST_STORED
+) -> StoredState:
     """What the records in these files amount to; of logs of the cluster's metadata, those from an offset on."""
     builder = StateBuilder()
     left = MOST_STORED_BYTES
     is_cut = False
     for number, stored in enumerate(decoded_records(files, tell)):
         left -= stored.size
-        if number >= MOST_STORED or left < 0:
+        if number >= most or left < 0:
             is_cut = True
             break
         is_log = stored.file.endswith(".log")

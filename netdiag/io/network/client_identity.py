@@ -26,6 +26,7 @@ from netdiag.io.files import read_file
 from netdiag.io.network.certificates import split_pem
 from netdiag.kafka.client_properties import ClientProperties, Store, StoreType, parse_client_properties
 from netdiag.kafka.java_keystore import MAGIC, KeystoreError, parse_jks
+from netdiag.kafka.zookeeper_client import parse_zookeeper_tls
 from netdiag.values import dataclass
 
 _LARGEST_FILE = 4 * 1024 * 1024
@@ -46,7 +47,16 @@ class Client:
 def read_client(path: str) -> Client:
     """The client of a client.properties file; relative names in it start from the working directory, as in Java."""
     text = _read(path, "--client-properties").decode("utf-8", errors="replace")
-    properties = parse_client_properties(text, where=path)
+    return _client(parse_client_properties(text, where=path))
+
+
+def read_zookeeper_client(path: str) -> Client:
+    """The client of ZooKeeper that a properties file describes, which uses TLS."""
+    text = _read(path, "--zookeeper-properties").decode("utf-8", errors="replace")
+    return _client(parse_zookeeper_tls(text, where=path))
+
+
+def _client(properties: ClientProperties) -> Client:
     if not properties.uses_tls:
         return Client(properties=properties)
     chain, key = _own(properties.keystore) if properties.keystore else ((), b"")

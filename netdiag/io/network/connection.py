@@ -30,6 +30,7 @@ from netdiag.kafka import questions
 from netdiag.kafka.conversation import Conversation
 from netdiag.kafka.listeners import parse_listeners, well_formed
 from netdiag.kafka.questions import QUORUM, Event, FailureKind
+from netdiag.kafka.security import server_name
 from netdiag.values import dataclass
 
 CHUNK = 64 * 1024
@@ -87,7 +88,7 @@ class TlsLine:
     def __init__(self, channel: socket.socket, context: ssl.SSLContext, host: str) -> None:
         self._channel = channel
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=_server_name(host))
+        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=server_name(host))
 
     async def greet(self) -> None:
         """The handshake, as far as it concerns the client: in TLS 1.3 the server may still refuse afterwards."""
@@ -166,13 +167,6 @@ async def received(channel: socket.socket) -> bytes:
     """Some bytes of a socket; b"" at the end. The others have their turn even while there is always more."""
     await asyncio.sleep(0)
     return await asyncio.get_running_loop().sock_recv(channel, CHUNK)
-
-
-def _server_name(host: str) -> str | None:
-    """What can stand in server_name: a DNS name in ASCII (RFC 6066, section 3)."""
-    name = host.rstrip(".")
-    sound = re.fullmatch(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?", name)
-    return name if sound and ".." not in name and not name.replace(".", "").isdigit() else None
 
 
 def _broken(error: ssl.SSLError) -> TlsBroken:

@@ -25,6 +25,7 @@ from netdiag.io.network.connection import Target
 from netdiag.io.network.limits import many_sockets
 from netdiag.io.network.name_service import read_name_service
 from netdiag.io.network.prober import Place, Prober
+from netdiag.io.network.registry import NO_QUESTIONS, RegistryAnswers, RegistryQuestions, ask_side_by_side
 from netdiag.io.network.resolver import Resolver
 from netdiag.kafka.other_protocols import Alive, FourLetterWord, NotAlive, SessionOpening
 from netdiag.kafka.security import WARN_DAYS, ListenerSecurity, SpokenProtocol
@@ -51,6 +52,7 @@ class Observed:
     mesh: Mesh = field(default_factory=Mesh)
     security: tuple[SecuredPort, ...] = ()
     names: tuple[SeenName, ...] = ()
+    registry: RegistryAnswers = field(default_factory=RegistryAnswers)
 
 
 def observe(
@@ -61,11 +63,13 @@ def observe(
     edges: Sequence[Edge] = (),
     client: Client | None = None,
     warn_days: int = WARN_DAYS,
+    registry: RegistryQuestions = NO_QUESTIONS,
 ) -> Observed:
     """Look from every vantage at every address, and from the members that have one along their edges of the mesh.
 
     `timeout` is seconds for one step: resolve, connect, or converse. `client` is who connects, None a plaintext
-    client; certificates that end within `warn_days` are told of.
+    client; certificates that end within `warn_days` are told of. `registry` is
+    asked from these vantages, as far as they can be taken.
     """
     places: list[tuple[LiveVantage, Place]] = []
     skipped: list[SkippedVantage] = []
@@ -87,10 +91,11 @@ def observe(
         cells: list[Cell] = []
         seen: list[Edge] = []
         shared: list[SeenName] = []
+        told: list[RegistryAnswers] = []
         # Not as the coroutine's result: asyncio.run makes a text of that when it puts the signal handler back.
-        looking = _Looking(timeout=timeout, sockets=sockets, client=client, warn_days=warn_days)
+        looking = _Looking(timeout=timeout, sockets=sockets, client=client, warn_days=warn_days, registry=registry)
         asyncio.run(
-            _look(places, tuple(dict.fromkeys(addresses)), looking, cells, edges, seen, security, shared, notes)
+            _look(places, tuple(dict.fromkeys(addresses)), looking, cells, edges, seen, security, shared, notes, told)
         )
     reasons = {item.vantage.member: item.because for item in skipped if item.vantage.member}
     mesh = _mesh_of(seen, _inside(places), reasons)
@@ -101,6 +106,7 @@ def observe(
         mesh=mesh,
         security=tuple(security),
         names=tuple(shared),
+        registry=told[0],
     )
 
 
@@ -112,6 +118,7 @@ class _Looking:
     sockets: int
     client: Client | None
     warn_days: int
+    registry: RegistryQuestions
 
 
 def ask_for_topics(vantage: LiveVantage, address: Address, *, timeout: float, client: Client | None = None) -> Contact:
@@ -145,18 +152,26 @@ async def _look(
     security: list[SecuredPort],
     shared: list[SeenName],
     notes: list[str],
+    told: list[RegistryAnswers],
 ) -> None:
     deadline = asyncio.get_running_loop().time() + looking.timeout + _EXTRA
+    speaker = Speaker(looking.client)
     prober = Prober(
         patience=looking.timeout,
         deadline=deadline,
         sockets=looking.sockets,
-        speaker=Speaker(looking.client),
+        speaker=speaker,
         warn_days=looking.warn_days,
     )
     contacts = (prober.both_hops(place, address) for _, place in places for address in addresses)
-    along, *_ = await asyncio.gather(_look_along(prober, _inside(places), edges), *contacts)
-    seen += along or ()
+    by_label = {each.vantage.label: place for each, place in places}
+    registry, along, _ = await asyncio.gather(
+        ask_side_by_side(looking.registry, by_label, prober, speaker, deadline),
+        _look_along(prober, _inside(places), edges),
+        asyncio.gather(*contacts),
+    )
+    told.append(registry)
+    seen += along
     cells += [_cell(prober, each, place, address) for each, place in places for address in addresses]
     shared += await _shared_names(prober, places, cells)
     security += _security(await prober.sights(), places)

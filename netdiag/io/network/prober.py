@@ -154,7 +154,7 @@ class Prober:
                 contact = await self._ask_each(place, address, ask, 0)
                 if contact is None:
                     contact = await self._ask_each(place, address, ask, 1)
-                elif isinstance(contact, Failed) and self._left() > _ENOUGH_FOR_ANOTHER:
+                elif isinstance(contact, Failed) and not self._is_final(contact) and self._left() > _ENOUGH_FOR_ANOTHER:
                     self._names.pop((place, address.host), None)
                     contact = await self._ask_each(place, address, ask, 0) or contact
         except TimeoutError:

@@ -6,10 +6,11 @@ happens side by side within one deadline.
 """
 
 import asyncio
+import secrets
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import field
+from dataclasses import field, replace
 
 from netdiag.deployment.model.verdict import Address, Answered, Contact, Failed, Reason, Unknown
 from netdiag.deployment.observation.live_view import LiveVantage
@@ -17,7 +18,7 @@ from netdiag.errors import NetdiagError
 from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.network.client_handshake import Speaker, TrustedAsItIs
 from netdiag.io.network.client_identity import Client
-from netdiag.io.network.connection import Line, Target, TlsBroken, converse, received
+from netdiag.io.network.connection import Line, Target, TlsBroken, converse
 from netdiag.io.network.limits import Allowance, many_sockets
 from netdiag.io.network.name_service import read_name_service
 from netdiag.io.network.prober import Place, Prober
@@ -26,7 +27,7 @@ from netdiag.kafka import questions
 from netdiag.kafka.cluster_questions import ClusterConversation, ClusterTold
 from netdiag.kafka.conversation import Conversation
 from netdiag.kafka.questions import Event
-from netdiag.kafka.zookeeper import NotRead, ZookeeperRead, ZookeeperReading
+from netdiag.kafka.zookeeper import NotRead, SaslUser, ZookeeperRead, ZookeeperReading
 from netdiag.values import dataclass
 
 TIMEOUT = 4.0
@@ -38,12 +39,17 @@ _GRACE = 0.3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZookeeperQuestion:
-    """Which ZooKeeper to ask, and from where: the first place from which a server answers counts."""
+    """Which ZooKeeper to ask, and from where: the first place from which a server answers counts.
+
+    `digest` (user:password) and `sasl` log in, `client` connects with TLS.
+    """
 
     servers: tuple[Address, ...]
     chroot: str
     vantages: tuple[LiveVantage, ...]
     digest: str | None = field(default=None, repr=False)
+    sasl: SaslUser | None = None
+    client: Client | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +69,25 @@ class BrokerQuestion:
     member: str
     vantage: LiveVantage
     addresses: tuple[Address, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryQuestions:
+    """Whom to ask."""
+
+    zookeepers: tuple[ZookeeperQuestion, ...] = ()
+    brokers: tuple[BrokerQuestion, ...] = ()
+
+
+NO_QUESTIONS = RegistryQuestions()
+
+
+def together(questions: Sequence[RegistryQuestions]) -> RegistryQuestions:
+    """The questions about several clusters as one."""
+    return RegistryQuestions(
+        zookeepers=tuple(one for each in questions for one in each.zookeepers),
+        brokers=tuple(one for each in questions for one in each.brokers),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,20 +111,16 @@ class RegistryAnswers:
 
 
 def ask_registries(
-    zookeepers: Sequence[ZookeeperQuestion],
-    brokers: Sequence[BrokerQuestion],
-    *,
-    timeout: float = TIMEOUT,
-    client: Client | None = None,
+    asked: RegistryQuestions, *, timeout: float = TIMEOUT, client: Client | None = None
 ) -> RegistryAnswers:
     """Ask. `timeout` is seconds for one step: resolve, connect, or converse; `client` is as whom brokers are asked."""
     skipped: dict[str, str] = {}
     places: dict[str, Place] = {}
-    asked_of: list[ZookeeperAnswer] = []
-    told: list[BrokerAnswer] = []
+    told: list[RegistryAnswers] = []
     with ExitStack() as opened:
         sockets = opened.enter_context(many_sockets())
-        for each in (*(v for one in zookeepers for v in one.vantages), *(one.vantage for one in brokers)):
+        vantages = (*(v for one in asked.zookeepers for v in one.vantages), *(one.vantage for one in asked.brokers))
+        for each in vantages:
             label = each.vantage.label
             if label in places or label in skipped:
                 continue
@@ -110,44 +131,35 @@ def ask_registries(
                 continue
             resolver = Resolver(namespace, read_name_service(namespace))
             places[label] = Place(namespace=namespace, resolver=resolver)
+
+        async def ask() -> None:
+            deadline = asyncio.get_running_loop().time() + _STEPS * timeout
+            speaker = Speaker(client)
+            prober = Prober(patience=timeout, deadline=deadline, sockets=sockets, speaker=speaker)
+            told.append(await ask_side_by_side(asked, places, prober, speaker, deadline))
+
         # Not as the coroutine's result: asyncio.run makes a text of that when it puts the signal handler back.
-        asyncio.run(_ask(zookeepers, brokers, places, _Terms(timeout, sockets, client), asked_of, told))
-    return RegistryAnswers(zookeepers=tuple(asked_of), brokers=tuple(told), skipped=skipped)
+        asyncio.run(ask())
+    return replace(told[0], skipped=skipped)
 
 
-class _Terms:
-    """How it is asked."""
-
-    def __init__(self, timeout: float, sockets: int, client: Client | None) -> None:
-        self.timeout = timeout
-        self.sockets = sockets
-        self.client = client
-
-
-async def _ask(
-    zookeepers: Sequence[ZookeeperQuestion],
-    brokers: Sequence[BrokerQuestion],
-    places: Mapping[str, Place],
-    terms: _Terms,
-    asked_of: list[ZookeeperAnswer],
-    told: list[BrokerAnswer],
-) -> None:
-    deadline = asyncio.get_running_loop().time() + _STEPS * terms.timeout
-    prober = Prober(patience=terms.timeout, deadline=deadline, sockets=terms.sockets)
-    speaker, allowance = Speaker(terms.client), Allowance()
-    found, answers = await asyncio.gather(
-        asyncio.gather(*(_zookeeper(prober, places, question, deadline) for question in zookeepers)),
+async def ask_side_by_side(
+    asked: RegistryQuestions, places: Mapping[str, Place], prober: Prober, speaker: Speaker, deadline: float
+) -> RegistryAnswers:
+    """Ask from those of the places, by label, that are open, until the deadline (loop time)."""
+    allowance = Allowance()
+    zookeepers, brokers = await asyncio.gather(
+        asyncio.gather(*(_zookeeper(prober, places, question, deadline) for question in asked.zookeepers)),
         asyncio.gather(
             *(
                 _Broker(one.member, address, speaker, allowance).ask(prober, places[one.vantage.vantage.label])
-                for one in brokers
+                for one in asked.brokers
                 if one.vantage.vantage.label in places
                 for address in one.addresses
             )
         ),
     )
-    asked_of += [one for one in found if one is not None]
-    told += answers
+    return RegistryAnswers(zookeepers=tuple(one for one in zookeepers if one is not None), brokers=tuple(brokers))
 
 
 async def _zookeeper(
@@ -171,23 +183,30 @@ async def _read_zookeeper(
     prober: Prober, place: Place, server: Address, question: ZookeeperQuestion
 ) -> ZookeeperRead | NotRead:
     outcomes: list[ZookeeperRead | NotRead] = []
+    entrance = _Entrance(Speaker(question.client), server.host)
 
     async def ask(channel: socket.socket, target: Target, until: float, attempt: int) -> Contact | None:
-        talk = ZookeeperReading(chroot=question.chroot, digest=question.digest)
-        loop = asyncio.get_running_loop()
+        line = await entrance.enter(channel, target, until, attempt)
+        if line is None or isinstance(line, Failed | Unknown):
+            return line
+        talk = ZookeeperReading(
+            chroot=question.chroot, digest=question.digest, sasl=question.sasl, cnonce=secrets.token_urlsafe(24)
+        )
         try:
             async with asyncio.timeout_at(until):
-                await loop.sock_sendall(channel, talk.start())
+                await line.send(talk.start())
                 while talk.outcome is None:
-                    data = await received(channel)
+                    data = await line.receive()
                     if not data:
                         talk.closed()
                         break
                     talk.receive(data)
                     if reply := talk.bytes_to_send():
-                        await loop.sock_sendall(channel, reply)
+                        await line.send(reply)
         except TimeoutError:
             talk.outcome = talk.outcome or NotRead(because="it accepted, but did not answer in time")
+        except TlsBroken as error:
+            talk.outcome = talk.outcome or NotRead(because=f"it ends TLS: {error.words}")
         except OSError:
             talk.closed()
         assert talk.outcome is not None
@@ -202,15 +221,35 @@ async def _read_zookeeper(
     return read or NotRead(because=contact.because)
 
 
+class _Entrance:
+    """The way in to one server, which may take a second attempt."""
+
+    def __init__(self, speaker: Speaker, host: str) -> None:
+        self._speaker = speaker
+        self._host = host
+        self._pinned = False
+
+    async def enter(
+        self, channel: socket.socket, target: Target, until: float, attempt: int
+    ) -> Line | Failed | Unknown | None:
+        """A line for requests, or why there is none; None where it is to be tried once more."""
+        try:
+            return await self._speaker.enter(channel, target, self._host, until, pinned=self._pinned)
+        except TrustedAsItIs:
+            self._pinned = True
+            if attempt == 0:
+                return None
+            return Failed(reason=Reason.TLS, because=f"{target}: its certificate is out of date", ip=target.ip)
+
+
 class _Broker:
     """One listener of one broker."""
 
     def __init__(self, member: str, address: Address, speaker: Speaker, allowance: Allowance) -> None:
         self._member = member
         self._address = address
-        self._speaker = speaker
+        self._entrance = _Entrance(speaker, address.host)
         self._allowance = allowance
-        self._pinned = False
         self._answered: questions.Answered | None = None
         self._cluster: ClusterTold | None = None
 
@@ -226,15 +265,8 @@ class _Broker:
         )
 
     async def _ask_at(self, channel: socket.socket, target: Target, until: float, attempt: int) -> Contact | None:
-        host = self._address.host
-        try:
-            line = await self._speaker.enter(channel, target, host, until, pinned=self._pinned)
-        except TrustedAsItIs:
-            self._pinned = True
-            if attempt == 0:
-                return None
-            return Failed(reason=Reason.TLS, because=f"{target}: its certificate is out of date", ip=target.ip)
-        if isinstance(line, Failed | Unknown):
+        line = await self._entrance.enter(channel, target, until, attempt)
+        if line is None or isinstance(line, Failed | Unknown):
             return line
 
         def told(events: Sequence[Event]) -> None:

@@ -21,6 +21,7 @@ from netdiag.render.json_values import finding_value, sound
 from netdiag.render.matrix.sections import edge_value, explained_value, security_value
 from netdiag.render.matrix.urls import url_value
 from netdiag.render.redact import redacted
+from netdiag.render.registry import cluster_value
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
 
 VERSION = 1
@@ -47,6 +48,7 @@ def render(report: Report) -> str:
         ],
         "urls": [url_value(row) for row in report.urls],
         "security": [security_value(seen) for seen in report.security],
+        "registered": [{"input": seen.input, **cluster_value(seen.cluster)} for seen in report.registered],
         "causes": [explained_value(matrix.input, one) for matrix in report.matrices for one in matrix.causes],
         "skipped": [_skipped(item) for item in report.skipped],
         "notes": [redacted(note) for note in report.notes],

@@ -45,7 +45,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.jmx import PublishedJmx, StubHost, meaning, published_jmx
 from netdiag.deployment.model.deployment import Deployment
-from netdiag.deployment.repairs import replace_in_variable
+from netdiag.deployment.repairs import publish_as, replace_in_variable
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.jmx import RMI_PORT
 
@@ -61,23 +61,32 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     for published in published_jmx(deployment):
         if published.agent.rmi_port is None:
             inside = meaning(deployment, published.jmx) is StubHost.CONTAINER
-            yield _finding(published, Severity.NOTE if inside else SEVERITY)
+            yield _finding(deployment, published, Severity.NOTE if inside else SEVERITY)
 
 
-def _finding(published: PublishedJmx, severity: Severity) -> Finding:
-    agent, broker = published.agent, published.broker
+def _finding(deployment: Deployment, published: PublishedJmx, severity: Severity) -> Finding:
+    agent, broker, port = published.agent, published.broker, published.port
     setting = agent.port_set
     option = f"-D{RMI_PORT}={agent.port}"
     in_options = setting.value != broker.declared[setting.variable].value.strip()
     edits = replace_in_variable(broker, setting.variable, setting.end, setting.end, f" {option}") if in_options else ()
+    only, hint = f"publishes only the registry's port {agent.port}", f"set {option}"
+    if port.published == agent.port:
+        hint += ": both can use one port"
+    else:
+        # Clients go on to the RMI port under the number that the JVM knows.
+        only += f", as {port.published}"
+        hint += f', and publish "{agent.port}:{agent.port}" in place of "{port.published}:{agent.port}"'
+        moved = publish_as(deployment, broker.member, port, agent.port) if edits else ()
+        edits = tuple(sorted((*edits, *moved), key=lambda edit: (edit.path, edit.start))) if moved else ()
     return Finding(
         rule=ID,
         severity=severity,
         message=f"JMX port {agent.port} of {broker.name} is published, but the registry there names a random port",
         location=published.place(setting),
-        related=(Related(location=published.port.where, message=f"publishes only the registry's port {agent.port}"),),
+        related=(Related(location=published.port.where, message=only),),
         why="a JMX client connects to the registry, then to the RMI server, which takes any free port if none is set",
-        hint=f"set {option}: both can use one port",
+        hint=hint,
         service=broker.name,
         edits=edits,
     )

@@ -37,7 +37,8 @@ from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
-from netdiag.kafka.images.reference import ImageFamily
+from netdiag.kafka.images.families import parse_image
+from netdiag.kafka.jmx import JmxSetting, jmx_agent
 from netdiag.kafka.listeners import ListenerEntry
 
 ID = "listener-port-conflict"
@@ -48,12 +49,14 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every listener whose port an earlier listener binds."""
     for broker in deployment.configured:
         first: dict[int, ListenerEntry] = {}
+        agent = jmx_agent(parse_image(broker.member.image), broker.member.variables)
         for entry in broker.config.listeners:
             if entry.endpoint.port == 0:
                 continue
-            variable = _jmx_variable(broker, entry.endpoint.port)
-            if variable is not None:
-                yield _taken_by_jmx(broker, entry, variable)
+            if agent is not None and entry.endpoint.port in (agent.port, agent.rmi_port):
+                setting = agent.port_set if entry.endpoint.port == agent.port else agent.rmi_port_set
+                assert setting is not None
+                yield _taken_by_jmx(broker, entry, setting)
             known = first.setdefault(entry.endpoint.port, entry)
             if known is entry or _one_of_each_family(known, entry):
                 continue
@@ -77,18 +80,11 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             )
 
 
-def _jmx_variable(broker: Broker, port: int) -> str | None:
-    """The variable that gives JMX this port: JMX_PORT of Kafka's own script, and what images turn into it."""
-    of_image = broker.config.family in (ImageFamily.APACHE, ImageFamily.CONFLUENT)
-    names = ("KAFKA_JMX_PORT", "JMX_PORT") if of_image else ("JMX_PORT",)
-    is_native = "kafka-native" in broker.member.image
-    return next((n for n in names if not is_native and broker.member.variables.get(n, "").strip() == str(port)), None)
-
-
-def _taken_by_jmx(broker: Broker, entry: ListenerEntry, variable: str) -> Finding:
-    name, port = entry.endpoint.listener, entry.endpoint.port
+def _taken_by_jmx(broker: Broker, entry: ListenerEntry, setting: JmxSetting) -> Finding:
+    name, port, variable = entry.endpoint.listener, entry.endpoint.port, setting.variable
     declared = broker.declared.get(variable)
-    related = (Related(location=declared.at(), message="JMX binds the port first"),) if declared is not None else ()
+    where = declared.at(setting.start, setting.end) if declared is not None else None
+    related = (Related(location=where, message="JMX binds the port first"),) if where is not None else ()
     return Finding(
         rule=ID,
         severity=SEVERITY,
@@ -96,7 +92,7 @@ def _taken_by_jmx(broker: Broker, entry: ListenerEntry, variable: str) -> Findin
         location=broker.place("listeners", entry.start, entry.end),
         related=related,
         why="the JVM opens the port of JMX before Kafka starts",
-        hint=f"set {variable} to another port",
+        hint=f"set another port in {variable}",
         service=broker.name,
         listener=name,
         broker_prints="Socket server failed to bind to",

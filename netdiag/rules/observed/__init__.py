@@ -1,9 +1,11 @@
 """Rules about what a live check observed."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from netdiag.deployment.model.verdict import Answered, Cell, Contact
 from netdiag.deployment.observation.live_view import LiveView
+from netdiag.deployment.observation.registered import Registered
 from netdiag.findings import ContainerLocation, Finding, Related, by_place
 from netdiag.rules.declared import check_deployment
 from netdiag.rules.live_findings import written_for
@@ -94,29 +96,43 @@ REGISTERED: tuple[ObservedRule, ...] = (
 """Those that need what `netdiag registry` reads."""
 
 
-def check_live(view: LiveView) -> tuple[Finding, ...]:
+def check_live(view: LiveView, registered: Iterable[Registered] = ()) -> tuple[Finding, ...]:
     """What is wrong with the running configuration and with what was observed, by place, then by rule.
 
+    `registered` is what each cluster has registered, beside that of the view. What is found there is told once.
     Where the log of a stopped broker holds the sentence that a finding about its configuration predicts, that finding
     is confirmed, and there is no second one. What fails at a broker that is still starting is not judged, and what
     fails sometimes by one rule only.
     """
     view = _without_flapping(_without_starting(view))
     declared = [_confirmed(finding, view) for finding in check_deployment(view.deployment)]
-    predicted = {f.service for f in declared if f.service in view.stopped and _is_in_log(f, view)}
+    clusters = [check_registered(replace(view, registered=one)) for one in registered]
+    found = [_confirmed(finding, view) for findings in clusters for finding in findings]
+    predicted = {f.service for f in (*declared, *found) if f.service in view.stopped and _is_in_log(f, view)}
     observed = [
         finding
         for rule in OBSERVED
         for finding in rule.check(view)
         if not (finding.rule == live_config_crash.ID and finding.service in predicted)
     ]
-    return tuple(sorted((*declared, *observed), key=by_place))
+    told = [finding for finding in found if not _is_told(finding, view, observed)]
+    return tuple(sorted((*declared, *observed, *told), key=by_place))
 
 
 def check_registered(view: LiveView) -> tuple[Finding, ...]:
     """What is wrong with what the cluster has registered, by place, then by rule."""
     found = (finding for rule in REGISTERED for finding in rule.check(view))
     return tuple(sorted(found, key=by_place))
+
+
+def _is_told(finding: Finding, view: LiveView, observed: Sequence[Finding]) -> bool:
+    """Whether what was found in a registry is what another finding is about, or will pass."""
+    if finding.rule == live_broker_fenced.ID:
+        return finding.service in view.stopped or finding.service in view.starting
+    if finding.rule == live_registered_endpoint.ID:
+        drifts = (one for one in observed if one.rule == live_advertised_drift.ID)
+        return any((one.service, one.listener) == (finding.service, finding.listener) for one in drifts)
+    return False
 
 
 def _without_starting(view: LiveView) -> LiveView:

@@ -65,6 +65,7 @@ def check(view: LiveView) -> Iterator[Finding]:
             why=f"the brokers were not started as one cluster ({source})",
             hint=f"use the volume of this cluster for {node.member}, or remove the one it has if its data may go",
             service=node.member,
+            broker_prints=None if node.now is not None else "Invalid cluster.id in",
         )
 
 

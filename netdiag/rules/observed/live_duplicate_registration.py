@@ -47,6 +47,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import ContainerLocation, Finding, Severity
+from netdiag.kafka.registry import RegistryKind
 from netdiag.rules.live_findings import listed
 
 ID = "live-duplicate-registration"
@@ -81,4 +82,7 @@ def check(view: LiveView) -> Iterator[Finding]:
                 why=f"only one broker can be registered with an ID ({registry.source})",
                 hint=f"give {node.member} an ID of its own, or stop {holder}",
                 service=node.member,
+                broker_prints=f"Error while creating ephemeral at /brokers/ids/{broker.node_id}, node already exists"
+                if registry.kind is RegistryKind.ZOOKEEPER
+                else "DUPLICATE_BROKER_REGISTRATION",
             )

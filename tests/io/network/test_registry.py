@@ -9,7 +9,13 @@ import pytest
 
 from netdiag.deployment.model.verdict import Address, Answered, Failed
 from netdiag.deployment.observation.live_view import docker_host_vantage, netns_vantage
-from netdiag.io.network.registry import BrokerQuestion, RegistryAnswers, ZookeeperQuestion, ask_registries
+from netdiag.io.network.registry import (
+    BrokerQuestion,
+    RegistryAnswers,
+    RegistryQuestions,
+    ZookeeperQuestion,
+    ask_registries,
+)
 from netdiag.kafka.protocol import encode_response
 from netdiag.kafka.questions import Setting
 from netdiag.kafka.zookeeper import NotRead, ZookeeperRead
@@ -89,7 +95,7 @@ def ask_zookeeper(port: int, chroot: str = "") -> ZookeeperRead | NotRead:
     """What is read from our own namespace."""
     servers = (Address(host="127.0.0.1", port=port),)
     question = ZookeeperQuestion(servers=servers, chroot=chroot, vantages=(docker_host_vantage(),))
-    (answer,) = ask_registries((question,), (), timeout=TIMEOUT).zookeepers
+    (answer,) = ask_registries(RegistryQuestions(zookeepers=(question,)), timeout=TIMEOUT).zookeepers
     assert answer.vantage == "docker host"
     return answer.outcome
 
@@ -97,9 +103,8 @@ def ask_zookeeper(port: int, chroot: str = "") -> ZookeeperRead | NotRead:
 def ask_broker(port: int) -> RegistryAnswers:
     """What a broker says."""
     where = (Address(host="127.0.0.1", port=port),)
-    return ask_registries(
-        (), (BrokerQuestion(member="one", vantage=docker_host_vantage(), addresses=where),), timeout=TIMEOUT
-    )
+    asked = BrokerQuestion(member="one", vantage=docker_host_vantage(), addresses=where)
+    return ask_registries(RegistryQuestions(brokers=(asked,)), timeout=TIMEOUT)
 
 
 def test_what_zookeeper_has() -> None:
@@ -114,7 +119,7 @@ def test_the_first_server_that_answers_counts() -> None:
         servers = tuple(Address(host="127.0.0.1", port=one) for one in (1, dead, port))
         vantages = (netns_vantage("not-there"), docker_host_vantage())
         question = ZookeeperQuestion(servers=servers, chroot="", vantages=vantages)
-        found = ask_registries((question,), (), timeout=TIMEOUT)
+        found = ask_registries(RegistryQuestions(zookeepers=(question,)), timeout=TIMEOUT)
     (answer,) = found.zookeepers
     assert answer.server.port == port
     assert isinstance(answer.outcome, ZookeeperRead)
