@@ -43,7 +43,8 @@ from tests.live.connect_cases import (
 )
 from tests.tools import tool
 
-_LIMIT = 120.0
+# On a machine that does much else, a worker takes minutes to start.
+_LIMIT = 300.0
 _STATUS = "\n%{http_code}"
 _NUMBERS = count()
 _OFTEN = 5
@@ -199,7 +200,7 @@ def test_clusters_share_what_is_foretold(
         created = json.loads(body)["name"]
         listing: tuple[str, ...] = ()
         # The workers read the topic when they get to it.
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline and listing != expected:
             listing = tuple(name for name in workers if created in _listed(stack.state(name), workers[name].port))
     assert listing == expected
