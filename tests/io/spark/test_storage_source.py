@@ -3,10 +3,7 @@
 import json
 import re
 import shutil
-import subprocess
-import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,13 +17,11 @@ from netdiag.io.files.data_directory import read_data_directory
 from netdiag.io.spark.source import FORMAT, STORAGE_FORMAT, StorageSource
 from netdiag.io.spark.stored import stored_tables
 from netdiag.kafka import protocol as wire
-from netdiag.kafka.storage import META_PROPERTIES
 from netdiag.traffic.aggregates.expressions import struct_of
 from netdiag.traffic.aggregates.questions import answered, ordered
 from netdiag.traffic.aggregates.stored import FATES, stored
 from netdiag.traffic.tables import LOG_NAMES, STORED_NAMES, table
 from tests.bars.data_directories import VERSIONS, dumped, fill
-from tests.cli.shell import NETDIAG, environment
 from tests.figures import Report
 from tests.native.conversations import PRODUCE, batch, produce
 from tests.native.files import pcap_file
@@ -238,16 +233,7 @@ def test_all_that_clients_produced_is_where_kafka_says(
 ) -> None:
     folder, capture = tmp_path / "data", tmp_path / "a.pcap"
     folder.mkdir()
-    with ThreadPoolExecutor(1) as beside_it:
-        filling = beside_it.submit(fill, version, folder, capture)
-        looks = [_told_meanwhile(folder) for _ in iter(filling.done, True)]
-        filling.result()
-    # A batch may be half written.
-    assert [line for look in looks for line in look if " bytes of a batch that says it has " not in line] == []
-    figure(
-        f"looks at the directory of {version} while the broker writes, without a change and without a traceback",
-        len(looks),
-    )
+    fill(version, folder, capture)
     batches, partitions = (read(spark, str(capture), FORMAT, level=level) for level in ("batches", "partitions"))
     # Others are compacted.
     rows = stored(batches, partitions, read(spark, str(folder))).where("topic in ('orders', 'appended')").collect()
@@ -273,23 +259,6 @@ def test_all_that_clients_produced_is_where_kafka_says(
     assert {(row.group, row.topic, row.partition): row.stored_offset for row in commits} == _committed(version, folder)
     assert all(row.captured_offset == row.stored_offset and row.state == "in the log" for row in commits)
     figure(f"committed offsets of {version} as the decoder of kafka-dump-log has them", len(commits))
-
-
-def _told_meanwhile(folder: Path) -> list[str]:
-    """The problems that the command tells of a directory that a broker fills; it could change nothing in it."""
-    read_only = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" "$0" && exec "$@"'
-    if not (folder / META_PROPERTIES).exists():
-        time.sleep(0.1)
-        return []
-    done = subprocess.run(
-        ["unshare", "--mount", "sh", "-c", read_only, folder, *NETDIAG, "storage", "--json", folder],
-        env=environment({}),
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode in (0, 1), done.stderr
-    (one,) = json.loads(done.stdout)["directories"]
-    return [f"{problem['path']}: {problem['message']}" for problem in one["problems"]]
 
 
 def _committed(version: str, folder: Path) -> dict[tuple[str, str, int], int]:
