@@ -127,11 +127,12 @@ impl Segment {
             }
             return None;
         }
+        // Before the log: a broker that is writing adds to it first, and to its indexes then.
+        let mut wrong = Vec::new();
+        let base = file.base_offset.filter(|_| ending == "log");
+        let indexes = base.map(|base| Indexes::beside(&file.path, base, &mut wrong));
         match Window::open(&file.path, buffer) {
             Ok(window) => {
-                let mut wrong = Vec::new();
-                let base = file.base_offset.filter(|_| ending == "log");
-                let indexes = base.map(|base| Indexes::beside(&file.path, base, &mut wrong));
                 let mut segment = Segment {
                     file,
                     window,
