@@ -1,7 +1,7 @@
 """Deployments for tests: from inline compose text, or built by hand."""
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from ruamel.yaml import YAML
 
@@ -14,6 +14,8 @@ from netdiag.io.files.projects import store_tools
 from tests.deployment.stores import made_stores
 
 
+# The examples of the rules are asked for while tests are collected, and again by several tests.
+@lru_cache(maxsize=256)
 def deployment_of(text: str, *, path: str = "compose.yml", host_addresses: tuple[str, ...] = ()) -> Deployment:
     """The deployment of one compose file, with no .env and an empty environment; `x-files` are those beside it."""
     beside = files_beside(text)

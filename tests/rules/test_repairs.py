@@ -13,6 +13,7 @@ from netdiag.findings import Severity
 from netdiag.rules.declared import DECLARED
 from netdiag.rules.rule import rule_page
 from tests.compose.test_oracle import ask_compose
+from tests.deployment.stacks import deployment_of
 from tests.each import each
 from tests.figures import Report
 from tests.rules.test_examples import FILE, OVERRIDE, findings, repaired
@@ -157,11 +158,9 @@ def result(rule: str, variant: Callable[[str], Files]) -> tuple[Files, Repairs]:
     return files, repaired(files)
 
 
-def has_edits(rule: str) -> bool:
-    return any(finding.edits for finding in findings(as_written(PAGES[rule])) if finding.rule == rule)
-
-
-REPAIRABLE = tuple(rule for rule in PAGES if has_edits(rule))
+REPAIRABLE = tuple(
+    rule.ID for rule in DECLARED if any(finding.edits for finding in rule.check(deployment_of(PAGES[rule.ID])))
+)
 
 
 def after(files: Files, made: Repairs) -> dict[str, bytes]:
