@@ -9,6 +9,7 @@ from netdiag.kafka.listeners import (
     MapEntry,
     Voter,
     is_loopback,
+    is_odd_name,
     is_wildcard,
     parse_listeners,
     parse_names,
@@ -83,6 +84,12 @@ def test_protocol_map_splits_at_the_last_colon() -> None:
 def test_names_keep_case_and_blanks_as_a_broker_does() -> None:
     assert parse_names("CONTROLLER, other") == ("CONTROLLER", " other")
     assert parse_names("") == ()
+
+
+@pytest.mark.parametrize("name", ["A B", "A ", "A;B", "A://HTTP"])
+def test_a_name_of_more_than_one_word_is_odd(name: str) -> None:
+    assert is_odd_name(name)
+    assert not is_odd_name("A-B_9")
 
 
 @pytest.mark.parametrize(
