@@ -28,14 +28,14 @@ _AUTH_XID = -4
 _GET_DATA, _GET_CHILDREN, _AUTH, _SASL, _CLOSE = 4, 8, 100, 102, -11
 # ZooKeeper's client and server agree on this realm, whatever the server is called.
 _SASL_URI = "zookeeper/zk-sasl-md5"
-_NO_NODE, _NO_AUTH, _AUTH_FAILED = -101, -102, -115
+_NO_NODE, _NO_AUTH, _AUTH_FAILED, _REQUIRES_SASL = -101, -102, -115, -124
 _ERRORS = {
     -4: "ConnectionLoss",
     -5: "MarshallingError",
     -7: "OperationTimeout",
     -8: "BadArguments",
     -112: "SessionExpired",
-    -124: "SessionClosedRequireSaslAuth",
+    _REQUIRES_SASL: "SessionClosedRequireSaslAuth",
 }
 _NODE_ID = regex(r"[0-9]{1,10}")
 
@@ -166,8 +166,10 @@ class ZookeeperReading:
         elif error in (0, _NO_NODE, _NO_AUTH):
             self._take_answer(kind, path, error, frame[16:])
         else:
-            said = "the login" if error == _AUTH_FAILED else _ERRORS.get(error, f"error {error}")
-            self.outcome = NotRead(because=f"it refuses {said}" if error == _AUTH_FAILED else f"it answers {said}")
+            # One that takes only clients that log in says the same after a login that failed.
+            is_login = error == _AUTH_FAILED or (kind == _SASL and error == _REQUIRES_SASL)
+            said = "refuses the login" if is_login else f"answers {_ERRORS.get(error, f'error {error}')}"
+            self.outcome = NotRead(because=f"it {said}")
 
     def _take_answer(self, kind: int, path: str, error: int, body: bytes) -> None:
         if error == _NO_AUTH:
