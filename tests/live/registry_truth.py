@@ -150,7 +150,8 @@ def _listed(path: Path, release: str) -> list[str]:
 def _shown(path: Path, release: str, node: str, command: str = "cat") -> str:
     jars = shell_jars(cache_root(), release)
     words = ["java", *_JVM, "-cp", f"{jars}/*", _METADATA_SHELL, "--snapshot", str(path), command, node]
-    return run(words, timeout=120).stdout
+    # The shell of 3.9 may end before it has read the snapshot.
+    return next((text for _ in range(10) if (text := run(words, timeout=120).stdout)), "")
 
 
 def _java(
