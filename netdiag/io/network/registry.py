@@ -54,7 +54,7 @@ class ZookeeperQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZookeeperAnswer:
-    """What it said; `server` and `vantage` (its label) are those of the last attempt."""
+    """What it said: read, or else refused, or else the first attempt's; `vantage` is a label."""
 
     question: ZookeeperQuestion
     server: Address
@@ -165,23 +165,32 @@ async def ask_side_by_side(
 async def _zookeeper(
     prober: Prober, places: Mapping[str, Place], question: ZookeeperQuestion, deadline: float
 ) -> ZookeeperAnswer | None:
-    """From one place after another, one server after another, until one has answered."""
-    last: ZookeeperAnswer | None = None
+    """From one place after another, one server after another, until one has answered.
+
+    A server that is reached and refuses is not asked from elsewhere: it would refuse again, and may count logins.
+    """
+    first: ZookeeperAnswer | None = None
     for vantage in question.vantages:
         label = vantage.vantage.label
+        refused: ZookeeperAnswer | None = None
         for server in question.servers if label in places else ():
-            if last is not None and asyncio.get_running_loop().time() >= deadline:
-                return last
-            outcome = await _read_zookeeper(prober, places[label], server, question)
-            last = ZookeeperAnswer(question=question, server=server, vantage=label, outcome=outcome)
+            if first is not None and asyncio.get_running_loop().time() >= deadline:
+                return refused or first
+            outcome, is_reached = await _read_zookeeper(prober, places[label], server, question)
+            answer = ZookeeperAnswer(question=question, server=server, vantage=label, outcome=outcome)
             if isinstance(outcome, ZookeeperRead):
-                return last
-    return last
+                return answer
+            first = first or answer
+            refused = refused or (answer if is_reached else None)
+        if refused is not None:
+            return refused
+    return first
 
 
 async def _read_zookeeper(
     prober: Prober, place: Place, server: Address, question: ZookeeperQuestion
-) -> ZookeeperRead | NotRead:
+) -> tuple[ZookeeperRead | NotRead, bool]:
+    """What is read, and whether a server is reached at all."""
     outcomes: list[ZookeeperRead | NotRead] = []
     entrance = _Entrance(Speaker(question.client), server.host)
 
@@ -218,7 +227,8 @@ async def _read_zookeeper(
 
     contact = await prober.asked(place, server, ask)
     read = next((one for one in outcomes if isinstance(one, ZookeeperRead)), None)
-    return read or NotRead(because=contact.because)
+    is_reached = bool(outcomes) or (isinstance(contact, Failed) and contact.reason is Reason.TLS)
+    return read or NotRead(because=contact.because), is_reached
 
 
 class _Entrance:
