@@ -183,8 +183,8 @@ def read_captures(
     filters let everything through when empty. `live_names` asks the engine what runs, and calls containers and
     listeners by name. Nothing is read before rows are asked for.
     """
+    from netdiag.app.address_names import live_names as names_of_what_runs
     from netdiag.app.captures import CaptureQuery, time_span
-    from netdiag.app.captures import live_names as names_of_what_runs
     from netdiag.traffic.native import NO_NAMES, ReadOptions
 
     since_ns, until_ns = time_span(since, until)

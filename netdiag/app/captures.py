@@ -1,19 +1,15 @@
-"""Read packet captures: the rows of one table as they become ready, with names for what runs."""
+"""Read packet captures: the rows of one table as they become ready."""
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netdiag.app.progress import SILENT, Listener
-from netdiag.deployment.model.deployment import Deployment
-from netdiag.deployment.prediction.listener_access import listening_addresses, names_by_address
 from netdiag.errors import UsageError
 from netdiag.io.files.captures import capture_files
 from netdiag.render.exchanges import UnreadCounter, copies_line
 from netdiag.traffic import native
-from netdiag.traffic.native import NO_NAMES, AddressNames, ReadOptions, parse_time
+from netdiag.traffic.native import NO_NAMES, ReadOptions, parse_time
 from netdiag.traffic.rows import ConnectionRow
 from netdiag.traffic.tables import Column, table
 from netdiag.values import dataclass
@@ -84,32 +80,9 @@ def time_span(since: str | None, until: str | None) -> tuple[int | None, int | N
     return first, last
 
 
-def live_names(host: str | None, project: str | None, listener: Listener) -> AddressNames:
-    """The names of what runs; EngineError when the engine cannot be asked."""
-    from netdiag.io.extras import require_live
-
-    require_live()
-    from netdiag.io.engine.live_deployment import read_live
-
-    seen = read_live(host=host, project=project, environment=os.environ, home=Path.home())
-    listener.detail(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")
-    return address_names(seen.deployment)
-
-
-def address_names(deployment: Deployment) -> AddressNames:
-    """The names of a deployment, as the tables write addresses."""
-    endpoints = {
-        f"[{each.address}]:{each.port}" if ":" in each.address else f"{each.address}:{each.port}": (
-            each.broker,
-            each.listener,
-        )
-        for each in listening_addresses(deployment)
-    }
-    return AddressNames(hosts=names_by_address(deployment), endpoints=endpoints)
-
-
 def with_captured_traffic(topology: "Topology", files: Sequence[str], listener: Listener = SILENT) -> "Topology":
     """The topology with the traffic of captures; InputError for what is no capture."""
+    from netdiag.app.address_names import address_names
     from netdiag.topology.traffic import with_traffic
 
     names = NO_NAMES if topology.deployment is None else address_names(topology.deployment)

@@ -345,7 +345,7 @@ class Actions:
 
     def _live_names(self) -> AddressNames:
         """Names for addresses; without them findings name addresses."""
-        from netdiag.app.captures import live_names
+        from netdiag.app.address_names import live_names
 
         with suppress(NetdiagError):
             return live_names(self._subject.host, None, self._listener)

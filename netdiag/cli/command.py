@@ -207,12 +207,17 @@ def capture_query(
     all_sightings: bool = False,
 ) -> "CaptureQuery":
     """What the options of commands that read captures ask for; with --live the engine is asked for names."""
-    from netdiag.app.captures import CaptureQuery, live_names, time_span
+    from netdiag.app.captures import CaptureQuery, time_span
     from netdiag.traffic.native import NO_NAMES
     from netdiag.traffic.native import ReadOptions as RowOptions
 
     if not live and (host or project):
         raise UsageError("--host and --project require --live", hint="add --live")
+    names = NO_NAMES
+    if live:
+        from netdiag.app.address_names import live_names
+
+        names = live_names(host, project, listener)
     since_ns, until_ns = time_span(since, until)
     rows = RowOptions(
         clients=frozenset(clients or ()),
@@ -220,6 +225,6 @@ def capture_query(
         topics=frozenset(topics or ()),
         ports=frozenset(ports or ()),
         all_sightings=all_sightings,
-        address_names=live_names(host, project, listener) if live else NO_NAMES,
+        address_names=names,
     )
     return CaptureQuery(files=tuple(files), rows=rows, since_ns=since_ns, until_ns=until_ns)

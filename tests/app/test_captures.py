@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from netdiag.app.address_names import address_names
 from netdiag.app.captures import (
     CaptureQuery,
-    address_names,
     read_table,
     table_columns,
     time_span,
