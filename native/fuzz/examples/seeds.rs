@@ -10,7 +10,7 @@ use netdiag_wire::capture::{CaptureReader, Compression, Shared, Window};
 use netdiag_wire::decode::{self, Decoded};
 use netdiag_wire::flow::{Entry, FlowSink, Flows};
 use netdiag_wire::kafka::{request_header, response_header};
-use netdiag_wire::message::{Message, MessageSink, Walker};
+use netdiag_wire::message::{Message, MessageSink, Spare, Walker};
 use netdiag_wire::packet::{Packet, Segment};
 use netdiag_wire::tcp::Dialogue;
 
@@ -162,6 +162,7 @@ fn block(kind: u32, body: &[u8]) -> Vec<u8> {
 struct Messages {
     bodies: Vec<(u8, u8, bool, Vec<u8>)>,
     alike: HashMap<(i16, i16, bool), usize>,
+    spare: Spare<Passes>,
 }
 
 impl Messages {
@@ -260,6 +261,10 @@ impl MessageSink for Sink<'_> {
 
     fn begin_walk(&mut self, _: bool, _: u32, _: &[u8]) -> Option<Passes> {
         None
+    }
+
+    fn spare(&mut self) -> &mut Spare<Passes> {
+        &mut self.messages.spare
     }
 
     fn expects(&self, correlation_id: i32) -> bool {

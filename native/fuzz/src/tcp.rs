@@ -1,7 +1,7 @@
 //! Delivery, framing and identification: nothing is invented where packets are only missing, repeated, cut short or out
 //! of order, all is found where none is, and every byte of a stream is in a message or in a loss.
 
-use netdiag_wire::message::{Message, MessageSink, Walker};
+use netdiag_wire::message::{Message, MessageSink, Spare, Walker};
 use netdiag_wire::packet::Segment;
 use netdiag_wire::tcp::{Dialogue, KEEP, Lost};
 
@@ -20,6 +20,7 @@ struct Found {
 #[derive(Debug, Default)]
 struct Sink {
     found: Vec<Found>,
+    spare: Spare<Notes>,
 }
 
 /// Notes what passes by.
@@ -57,6 +58,10 @@ impl MessageSink for Sink {
 
     fn begin_walk(&mut self, _: bool, size: u32, _: &[u8]) -> Option<Notes> {
         (!size.is_multiple_of(3)).then(Notes::default)
+    }
+
+    fn spare(&mut self) -> &mut Spare<Notes> {
+        &mut self.spare
     }
 
     fn expects(&self, correlation_id: i32) -> bool {

@@ -62,6 +62,93 @@ pub struct Times {
     pub file: u32,
 }
 
+/// A message that is not cut out of one segment, as far as it has come.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Partial<W> {
+    pub(crate) buffer: Vec<u8>,
+    pub(crate) walker: Option<W>,
+    pub(crate) start_time: i64,
+    pub(crate) start_number: u64,
+    pub(crate) size: u32,
+    /// What comes now is behind a hole.
+    pub(crate) broken: bool,
+    /// Whether a walker eats it was asked.
+    pub(crate) decided: bool,
+    /// Whether its room is that of a [`Spare`].
+    #[serde(skip)]
+    is_lent: bool,
+}
+
+impl<W> Default for Partial<W> {
+    fn default() -> Partial<W> {
+        Partial {
+            buffer: Vec::new(),
+            walker: None,
+            start_time: 0,
+            start_number: 0,
+            size: 0,
+            broken: false,
+            decided: false,
+            is_lent: false,
+        }
+    }
+}
+
+/// Room of messages that were complete, for others. Only few messages have it at a time: where very many connections are
+/// in the middle of one, each of the others takes no more than it needs.
+#[derive(Debug)]
+pub struct Spare<W> {
+    #[allow(clippy::vec_box, reason = "they are handed out, and come back")]
+    free: Vec<Box<Partial<W>>>,
+    lent: usize,
+}
+
+impl<W> Default for Spare<W> {
+    fn default() -> Spare<W> {
+        Spare {
+            free: Vec::new(),
+            lent: 0,
+        }
+    }
+}
+
+impl<W> Spare<W> {
+    const MOST: usize = 32;
+    const LARGEST: usize = 65_536;
+
+    /// Room for a message that begins.
+    #[inline]
+    pub fn take(&mut self) -> Box<Partial<W>> {
+        if let Some(partial) = self.free.pop() {
+            return partial;
+        }
+        let mut partial = Box::<Partial<W>>::default();
+        if self.lent < Spare::<W>::MOST {
+            self.lent += 1;
+            partial.is_lent = true;
+        }
+        partial
+    }
+
+    /// Nobody needs what came of a message any longer.
+    #[inline]
+    pub fn give(&mut self, mut partial: Box<Partial<W>>) {
+        // A copy of a connection may give back what only the original was lent.
+        if !partial.is_lent || self.free.len() >= Spare::<W>::MOST {
+            return;
+        }
+        let mut buffer = std::mem::take(&mut partial.buffer);
+        buffer.clear();
+        buffer.shrink_to(Spare::<W>::LARGEST);
+        *partial = Partial {
+            buffer,
+            is_lent: true,
+            ..Partial::default()
+        };
+        self.free.push(partial);
+    }
+}
+
 /// Takes the messages of one connection in the order in which they were complete.
 pub trait MessageSink {
     /// What eats large messages.
@@ -74,6 +161,9 @@ pub trait MessageSink {
     ///
     /// The walker is fed from the first byte behind the size field on, those of `head` included.
     fn begin_walk(&mut self, is_request: bool, size: u32, head: &[u8]) -> Option<Self::Walker>;
+
+    /// Where messages that are not cut out of one segment have their room.
+    fn spare(&mut self) -> &mut Spare<Self::Walker>;
 
     /// Whether a request with this id waits for its response: what a response found by looking is held against.
     fn expects(&self, correlation_id: i32) -> bool;

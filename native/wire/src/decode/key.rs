@@ -1,6 +1,6 @@
 //! What tells connections apart.
 
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr};
 
 use serde::{Deserialize, Serialize};
@@ -72,6 +72,18 @@ impl Key {
                 context: ends.context.clone(),
             }),
         })
+    }
+
+    /// The same for both directions.
+    #[inline]
+    pub fn hash_both_ways(&self, hasher: &impl BuildHasher) -> u64 {
+        if let Form::Version4 { addresses, ports } = &self.0 {
+            let source = (addresses >> 32) << 16 | u64::from(ports >> 16);
+            let destination = (addresses & 0xFFFF_FFFF) << 16 | u64::from(ports & 0xFFFF);
+            return hasher.hash_one((source.min(destination), source.max(destination)));
+        }
+        let [one, other] = self.ends();
+        hasher.hash_one(one).wrapping_add(hasher.hash_one(other))
     }
 
     /// Address and port of both ends, the source first.
@@ -252,8 +264,6 @@ fn octets(address: IpAddr) -> SmallVec<[u8; 16]> {
 
 #[cfg(test)]
 mod tests {
-    use std::hash::BuildHasher;
-
     use rustc_hash::FxBuildHasher;
 
     use super::*;

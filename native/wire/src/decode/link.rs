@@ -22,7 +22,16 @@ const MOST_ATTRIBUTE: u16 = 1024;
 
 /// The interface that a packet itself names, which counts more than what the file says: that of PKTAP; of Linux cooked
 /// v2 only where the file does not say one.
+#[inline]
 pub fn own_interface(packet: &Packet, data: &[u8]) -> Option<CompactString> {
+    if matches!(packet.link_type, PKTAP | LINUX_COOKED_2) {
+        named_interface(packet, data)
+    } else {
+        None
+    }
+}
+
+fn named_interface(packet: &Packet, data: &[u8]) -> Option<CompactString> {
     match packet.link_type {
         PKTAP => {
             let head = data.first_chunk::<36>()?;

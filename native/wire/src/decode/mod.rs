@@ -43,9 +43,16 @@ pub enum Decoded<'a> {
 /// What the packet with these bytes carries, whatever they are.
 ///
 /// The interface of what comes out is that of `packet`; [`own_interface`] tells of a packet that names one itself.
+#[inline(always)]
 pub fn decode<'a>(packet: &Packet, data: &'a [u8]) -> Decoded<'a> {
     match plain::segment(packet, data) {
         Some((key, segment)) => Decoded::Segment { key, segment },
-        None => walk::Walk::new(packet, data).decode(),
+        None => walked(packet, data),
     }
+}
+
+/// What a packet of another shape carries.
+#[inline(never)]
+fn walked<'a>(packet: &Packet, data: &'a [u8]) -> Decoded<'a> {
+    walk::Walk::new(packet, data).decode()
 }

@@ -13,9 +13,9 @@ use crate::packet::{Packet, Segment};
 const WITHOUT_OPTIONS: u8 = 0x45;
 
 /// The segment of a packet of this shape; None where the packet is of another one.
-#[inline]
+#[inline(always)]
 pub(super) fn segment<'a>(packet: &Packet, data: &'a [u8]) -> Option<(Key, Segment<'a>)> {
-    let (mut ethertype, mut rest) = match packet.link_type {
+    let (ethertype, rest) = match packet.link_type {
         1 => {
             let ([.., high, low], rest) = data.split_first_chunk::<14>()?;
             (u16::from_be_bytes([*high, *low]), rest)
@@ -30,6 +30,16 @@ pub(super) fn segment<'a>(packet: &Packet, data: &'a [u8]) -> Option<(Key, Segme
         }
         _ => return None,
     };
+    if ethertype == IPV4 {
+        let room = data.len().max(packet.length as usize) - (data.len() - rest.len());
+        return version4(packet, rest, room, &[]);
+    }
+    other(packet, data, ethertype, rest)
+}
+
+/// What is no IPv4 right behind the header of its link.
+#[inline(never)]
+fn other<'a>(packet: &Packet, data: &'a [u8], mut ethertype: u16, mut rest: &'a [u8]) -> Option<(Key, Segment<'a>)> {
     let mut vlan = 0;
     if ethertype == 0x8100 {
         let ([a, b, c, d], behind) = rest.split_first_chunk()?;
@@ -48,7 +58,7 @@ pub(super) fn segment<'a>(packet: &Packet, data: &'a [u8]) -> Option<(Key, Segme
     }
 }
 
-#[inline]
+#[inline(always)]
 fn version4<'a>(packet: &Packet, rest: &'a [u8], room: usize, context: &[u8]) -> Option<(Key, Segment<'a>)> {
     let (ip, behind) = rest.split_first_chunk::<20>()?;
     let [
@@ -103,7 +113,7 @@ fn version4<'a>(packet: &Packet, rest: &'a [u8], room: usize, context: &[u8]) ->
     ))
 }
 
-#[inline]
+#[inline(never)]
 fn version6<'a>(packet: &Packet, rest: &'a [u8], room: usize, context: &[u8]) -> Option<(Key, Segment<'a>)> {
     let (ip, behind) = rest.split_first_chunk::<40>()?;
     let [first, _, _, _, l1, l2, protocol, _, addresses @ ..] = ip;

@@ -84,7 +84,7 @@ impl Assembler {
         let mut told = Told::default();
         let mut names = known.names.iter().peekable();
         let mut offsets = known.offsets.into_iter();
-        let Made { came, events, .. } = made;
+        let Made { came, events, free, .. } = made;
         let mut left = events.iter_mut();
         for (order, slot, came) in came.drain(..) {
             while let Some((_, names)) = names.next_if(|(told, _)| *told <= order) {
@@ -98,7 +98,7 @@ impl Assembler {
                     for event in left.by_ref().take(count as usize) {
                         let told = (&*event, client_side, client_id.as_deref());
                         self.event(slot, told, &mut offsets, rows, &mut lose);
-                        event.let_go();
+                        event.let_go(free);
                     }
                 }
                 Came::Over(over) => {

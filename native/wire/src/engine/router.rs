@@ -60,60 +60,40 @@ impl Router {
     /// The work for the packets of a piece.
     pub fn route(&mut self, chunk: &Chunk) -> Round {
         let mut works = self.works(chunk.packets().len());
-        let mut sink = Sink {
-            options: &self.options,
-            works: &mut works,
-            bytes: chunk.bytes(),
-            order: 0,
-        };
-        // What belongs to no connection is counted by the first of several engines only.
-        let counts_strays = self.options.flow_class.0 == 0;
         let Routes { flows, names } = &mut self.routes;
+        let mut passing = Passing {
+            interfaces: &self.interfaces,
+            names,
+            losses: &mut self.losses,
+            // What belongs to no connection is counted by the first of several engines only.
+            counts_strays: self.options.flow_class.0 == 0,
+            sink: Sink {
+                options: &self.options,
+                works: &mut works,
+                bytes: chunk.bytes(),
+                order: 0,
+            },
+        };
         let mut ahead: SmallVec<[Decoded<'_>; TOUCHED]> = SmallVec::new();
         for group in chunk.packets().chunks(TOUCHED) {
             // Another core read them: several are waited for at a time.
             let headers = group.iter().map(|packet| touch(chunk.data(packet)));
             black_box(headers.fold(0, u8::wrapping_add));
-            if flows.count() > CACHED {
-                ahead.extend(group.iter().map(|packet| decode::decode(packet, chunk.data(packet))));
-                let touched = ahead.iter().map(|decoded| match decoded {
-                    Decoded::Segment { key, .. } => flows.touch(key),
-                    _ => 0,
-                });
-                black_box(touched.fold(0, u64::wrapping_add));
-            }
-            let mut decoded = ahead.drain(..);
-            for packet in group {
-                let data = chunk.data(packet);
-                let (key, mut segment) = match decoded.next().unwrap_or_else(|| decode::decode(packet, data)) {
-                    Decoded::Segment { key, segment } => (key, segment),
-                    Decoded::Unreachable(error) => {
-                        flows.unreachable(&error);
-                        continue;
-                    }
-                    Decoded::Datagram(mut datagram) => {
-                        datagram.interface = own(&self.interfaces, packet, data).unwrap_or(datagram.interface);
-                        let is_wanted = counts_strays && self.options.tables.has(Table::Names);
-                        if counts_strays && !(is_wanted && names.push(&datagram)) {
-                            self.losses
-                                .add(stray(packet, "not-tcp", "UDP".into(), packet.length.into()));
-                        }
-                        continue;
-                    }
-                    Decoded::Undecoded { kind, detail, bytes } => {
-                        if counts_strays {
-                            self.losses.add(stray(packet, kind, detail, bytes));
-                        }
-                        continue;
-                    }
-                };
-                let ports = &self.options.ports;
-                if ports.is_empty() || ports.contains(&key.source_port()) || ports.contains(&key.destination_port()) {
-                    if let Some(interface) = own(&self.interfaces, packet, data) {
-                        segment.interface = interface;
-                    }
-                    flows.push(&key, &segment, &mut sink);
+            if flows.count() <= CACHED {
+                for packet in group {
+                    let data = chunk.data(packet);
+                    passing.take(packet, data, decode::decode(packet, data), flows);
                 }
+                continue;
+            }
+            ahead.extend(group.iter().map(|packet| decode::decode(packet, chunk.data(packet))));
+            let touched = ahead.iter().map(|decoded| match decoded {
+                Decoded::Segment { key, .. } => flows.touch(key),
+                _ => 0,
+            });
+            black_box(touched.fold(0, u64::wrapping_add));
+            for (packet, decoded) in group.iter().zip(ahead.drain(..)) {
+                passing.take(packet, chunk.data(packet), decoded, flows);
             }
         }
         self.round(works)
@@ -146,6 +126,54 @@ impl Router {
                 losses: self.losses.drain(),
                 names: self.routes.names.drain(),
             },
+        }
+    }
+}
+
+/// Packets on their way to their connections.
+struct Passing<'a> {
+    interfaces: &'a Interfaces,
+    names: &'a mut Names,
+    losses: &'a mut Losses,
+    counts_strays: bool,
+    sink: Sink<'a>,
+}
+
+impl Passing<'_> {
+    /// Compiled into both places that call it: where a packet was just decoded, what came of it stays in registers.
+    #[inline(always)]
+    fn take(&mut self, packet: &Packet, data: &[u8], decoded: Decoded<'_>, flows: &mut Flows) {
+        let Decoded::Segment { key, mut segment } = decoded else {
+            return self.aside(packet, data, decoded, flows);
+        };
+        let ports = &self.sink.options.ports;
+        if ports.is_empty() || ports.contains(&key.source_port()) || ports.contains(&key.destination_port()) {
+            if let Some(interface) = own(self.interfaces, packet, data) {
+                segment.interface = interface;
+            }
+            flows.push(&key, &segment, &mut self.sink);
+        }
+    }
+
+    /// What is no segment.
+    #[inline(never)]
+    fn aside(&mut self, packet: &Packet, data: &[u8], decoded: Decoded<'_>, flows: &mut Flows) {
+        match decoded {
+            Decoded::Segment { .. } => {}
+            Decoded::Unreachable(error) => flows.unreachable(&error),
+            Decoded::Datagram(mut datagram) => {
+                datagram.interface = own(self.interfaces, packet, data).unwrap_or(datagram.interface);
+                let is_wanted = self.counts_strays && self.sink.options.tables.has(Table::Names);
+                if self.counts_strays && !(is_wanted && self.names.push(&datagram)) {
+                    self.losses
+                        .add(stray(packet, "not-tcp", "UDP".into(), packet.length.into()));
+                }
+            }
+            Decoded::Undecoded { kind, detail, bytes } => {
+                if self.counts_strays {
+                    self.losses.add(stray(packet, kind, detail, bytes));
+                }
+            }
         }
     }
 }
@@ -183,7 +211,8 @@ fn stray(packet: &Packet, kind: &'static str, detail: CompactString, bytes: u64)
 /// Whether the messages of a connection are read: by one of several engines only.
 pub(super) fn is_listened_to(options: &Options, number: i64) -> bool {
     let (class, classes) = options.flow_class;
-    number.rem_euclid(i64::from(classes.max(1))) == i64::from(class)
+    // Most engines are the only one, and need not divide.
+    classes <= 1 || number.rem_euclid(i64::from(classes.max(1))) == i64::from(class)
 }
 
 pub(super) fn begun(entry: &Entry) -> Begun {

@@ -3,7 +3,7 @@
 use compact_str::CompactString;
 
 use crate::decode::names::NameRow;
-use crate::exchange::{Event, Lessons, Sum};
+use crate::exchange::{Event, FreeRequests, Lessons, Sum};
 use crate::flow::Entry;
 use crate::message::Spoken;
 use crate::packet::Segment;
@@ -161,4 +161,6 @@ pub(super) struct Made {
     pub came: Vec<(u32, u32, Came)>,
     pub events: Vec<Event>,
     pub lessons: Lessons,
+    /// Of the requests among the events, when their rows are made.
+    pub free: FreeRequests,
 }

@@ -6,7 +6,7 @@ use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use super::work::{Begun, Came, Made, Over, What, Work};
-use crate::exchange::{Event, KEEP_WHOLE, Pairing, PairingSink};
+use crate::exchange::{Event, KEEP_WHOLE, Pairing, PairingSink, Rooms};
 use crate::flow::Entry;
 use crate::kafka::{Bodies, BodyWalker};
 use crate::options::{Options, Table};
@@ -43,6 +43,7 @@ impl Talk {
 #[derive(Debug)]
 pub(super) struct Worker {
     bodies: Bodies,
+    rooms: Rooms,
     /// By the number of their places among those of all workers.
     talks: Vec<Option<Box<Talk>>>,
     workers: usize,
@@ -62,6 +63,7 @@ impl Worker {
     pub fn new(options: &Options, workers: usize) -> Worker {
         Worker {
             bodies: Bodies::new(options.tables),
+            rooms: Rooms::default(),
             talks: Vec::new(),
             workers: workers.max(1),
             hears: options.tables.has(Table::Records),
@@ -98,7 +100,8 @@ impl Worker {
     }
 
     /// What came of a round was taken out of it.
-    pub fn use_again(&mut self, made: Made) {
+    pub fn use_again(&mut self, mut made: Made) {
+        self.rooms.requests.append(&mut made.free);
         if made.events.capacity() <= MOST_KEPT {
             self.taken.push(made);
         }
@@ -167,6 +170,7 @@ impl Worker {
         let mut sink = PairingSink {
             pairing,
             bodies: &mut self.bodies,
+            rooms: &mut self.rooms,
             events: &mut self.made.events,
             hears: self.hears,
         };
@@ -186,6 +190,7 @@ impl Worker {
         dialogue.finish(&mut PairingSink {
             pairing,
             bodies: &mut self.bodies,
+            rooms: &mut self.rooms,
             events: &mut self.made.events,
             hears: self.hears,
         });

@@ -26,7 +26,7 @@ mod topics;
 pub use assembly::{Assembly, Context};
 pub use lessons::{Known, Learned, Lessons};
 pub use losses::{Losses, Sum};
-pub use pairing::{Event, Exchange, KEEP_WHOLE, Pairing, PairingSink};
+pub use pairing::{Event, Exchange, FreeRequests, KEEP_WHOLE, Pairing, PairingSink, Rooms};
 pub use payloads::Room;
 pub use places::{Named, Places};
 pub use topics::Topics;

@@ -14,7 +14,7 @@ use twox_hash::XxHash3_64;
 use super::sessions::Fetch;
 use crate::facts::{Decoded, Piece, RequestFacts, ResponseFacts};
 use crate::kafka::{Bodies, BodyWalker, Passed, request_header, response_header, shortened_text};
-use crate::message::{Message, MessageSink, Times};
+use crate::message::{Message, MessageSink, Spare, Times};
 use crate::queue::Queue;
 
 /// Messages up to this size are kept whole where payloads are wanted.
@@ -31,6 +31,8 @@ const MOST_ROWS: usize = 100_000;
 const MOST_ORPHANS: usize = 64;
 /// So much is kept of a response that waits for its request.
 const ORPHAN_BYTES: usize = 16_384;
+/// The room of so many requests is used again at most.
+const MOST_FREE: usize = 1024;
 /// A response may have been captured so long before its request.
 const EARLY: i64 = 1_000_000_000;
 
@@ -138,12 +140,19 @@ pub enum Event {
 }
 
 impl Event {
-    /// Frees what it holds, as long as that is in the cache, and where it stands: moving it away would take longer.
+    /// Frees what it holds, as long as that is in the cache, and where it stands: moving it away would take longer. The
+    /// room of a request can be used again.
     #[inline]
-    pub fn let_go(&mut self) {
+    pub fn let_go(&mut self, free: &mut FreeRequests) {
         if let Event::Exchange(exchange) = self {
-            exchange.asked = None;
             exchange.answer = None;
+            if let Some(mut asked) = exchange.asked.take()
+                && free.0.len() < MOST_FREE
+            {
+                asked.header.client_id = None;
+                asked.facts = RequestFacts::default();
+                free.0.push(asked);
+            }
         }
     }
 }
@@ -238,7 +247,14 @@ impl Pairing {
                 .all(|pending| pending.asked.header.correlation_id == pending.correlation_id)
     }
 
-    fn request(&mut self, message: Message<'_, BodyWalker>, bodies: &mut Bodies, hears: bool, events: &mut Vec<Event>) {
+    fn request(
+        &mut self,
+        message: Message<'_, BodyWalker>,
+        bodies: &mut Bodies,
+        free: &mut FreeRequests,
+        hears: bool,
+        events: &mut Vec<Event>,
+    ) {
         let said = request_header(message.head, message.size);
         let (Some(api_key), Some(api_version), Some(correlation_id)) =
             (said.api_key, said.api_version, said.correlation_id)
@@ -292,7 +308,7 @@ impl Pairing {
             }
         }
         let rows = rows_of(&facts);
-        let asked = Box::new(Asked {
+        let asked = free.fill(Asked {
             header,
             size: message.size,
             times: message.times,
@@ -373,10 +389,41 @@ impl Pairing {
     }
 }
 
+/// The room of requests whose rows are made, for others.
+#[derive(Debug, Default)]
+pub struct FreeRequests(#[allow(clippy::vec_box, reason = "they are handed out, and come back")] Vec<Box<Asked>>);
+
+impl FreeRequests {
+    #[inline]
+    fn fill(&mut self, asked: Asked) -> Box<Asked> {
+        match self.0.pop() {
+            Some(mut room) => {
+                *room = asked;
+                room
+            }
+            None => Box::new(asked),
+        }
+    }
+
+    /// Takes over those of another one.
+    pub fn append(&mut self, other: &mut FreeRequests) {
+        other.0.truncate(MOST_FREE.saturating_sub(self.0.len()));
+        self.0.append(&mut other.0);
+    }
+}
+
+/// Room that is used again and again, by all connections of a worker.
+#[derive(Debug, Default)]
+pub struct Rooms {
+    pub messages: Spare<BodyWalker>,
+    pub requests: FreeRequests,
+}
+
 /// Takes the messages of a connection to its pairing; what they tell is added to `events`.
 pub struct PairingSink<'a> {
     pub pairing: &'a mut Pairing,
     pub bodies: &'a mut Bodies,
+    pub rooms: &'a mut Rooms,
     pub events: &'a mut Vec<Event>,
     /// Whether the records of requests are wanted as they come.
     pub hears: bool,
@@ -398,10 +445,15 @@ impl MessageSink for PairingSink<'_> {
             pairing.digests[usize::from(message.is_request)].update(message.size, head);
         }
         if message.is_request {
-            pairing.request(message, self.bodies, self.hears, self.events);
+            let free = &mut self.rooms.requests;
+            pairing.request(message, self.bodies, free, self.hears, self.events);
         } else {
             pairing.response(message, self.bodies, self.events);
         }
+    }
+
+    fn spare(&mut self) -> &mut Spare<BodyWalker> {
+        &mut self.rooms.messages
     }
 
     /// Produce requests and Fetch responses are read while they pass by.
@@ -538,6 +590,7 @@ mod tests {
             let mut sink = PairingSink {
                 pairing: &mut pairing,
                 bodies: &mut bodies,
+                rooms: &mut Rooms::default(),
                 events: &mut events,
                 hears: false,
             };
@@ -643,6 +696,7 @@ mod tests {
             PairingSink {
                 pairing: &mut pairing,
                 bodies: &mut bodies,
+                rooms: &mut Rooms::default(),
                 events: &mut events,
                 hears: false,
             }

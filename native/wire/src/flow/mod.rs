@@ -7,7 +7,6 @@ mod entry;
 mod linker;
 
 use std::cmp::Reverse;
-use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -61,7 +60,7 @@ impl Index {
     #[inline]
     fn find(&self, key: &Key, slots: &[Slot]) -> Option<Found> {
         let mut found = None;
-        self.table.find(hash_of(&self.hasher, key), |&(slot, at)| {
+        self.table.find(key.hash_both_ways(&self.hasher), |&(slot, at)| {
             let entry = slots.get(slot as usize).and_then(|slot| slot.entry.as_ref());
             let side = entry.and_then(|entry| entry.key(at as usize)?.side_of(key));
             found = side.map(|side| Found { slot, side });
@@ -79,26 +78,19 @@ impl Index {
         let item = (slot, at as u32);
         let hasher = &self.hasher;
         if let Some(key) = key_of(item) {
-            let hash = |item: &(u32, u32)| key_of(*item).map_or(0, |key| hash_of(hasher, &key));
-            self.table.insert_unique(hash_of(hasher, &key), item, hash);
+            let hash = |item: &(u32, u32)| key_of(*item).map_or(0, |key| key.hash_both_ways(hasher));
+            self.table.insert_unique(key.hash_both_ways(hasher), item, hash);
         }
     }
 
     fn remove(&mut self, slot: u32, key: &Key) {
-        let hash = hash_of(&self.hasher, key);
+        let hash = key.hash_both_ways(&self.hasher);
         let mut is_removed = true;
         while is_removed {
             let item = self.table.find_entry(hash, |&(other, _)| other == slot);
             is_removed = item.map(|item| item.remove()).is_ok();
         }
     }
-}
-
-/// The same for both directions.
-#[inline]
-fn hash_of(hasher: &RandomState, key: &Key) -> u64 {
-    let [one, other] = key.ends();
-    hasher.hash_one(one).wrapping_add(hasher.hash_one(other))
 }
 
 /// The connections that are open.
@@ -115,6 +107,8 @@ pub struct Flows {
     most: usize,
     /// Those that are still to be ended when a capture is over, the last one first.
     left: Vec<u32>,
+    /// The connection of the last segment, which the next one nearly always belongs to.
+    last: u32,
 }
 
 impl Flows {
@@ -129,6 +123,7 @@ impl Flows {
             opened: 0,
             most: most.max(1),
             left: Vec::new(),
+            last: 0,
         }
     }
 
@@ -138,7 +133,7 @@ impl Flows {
         if segment.time >= self.next_sweep {
             self.sweep(segment.time, sink);
         }
-        let mut found = self.index.find(key, &self.slots);
+        let mut found = self.find(key);
         if segment.flags & SYN != 0
             && let Some(Found { slot, side }) = found
             && self.entry(slot).is_some_and(|entry| entry.is_another(side, segment))
@@ -157,6 +152,7 @@ impl Flows {
         else {
             return;
         };
+        self.last = slot;
         entry.push(side, segment);
         sink.segment(slot, side, entry, segment);
         if let Some(linker) = &mut self.linker {
@@ -165,10 +161,21 @@ impl Flows {
         }
     }
 
+    /// Which connection has a key. It may be the last one's; that this is looked at first costs no miss of the cache.
+    #[inline]
+    fn find(&self, key: &Key) -> Option<Found> {
+        let slot = self.last;
+        let side = self.entry(slot).and_then(|entry| entry.key(0)?.side_of(key));
+        match side {
+            Some(side) => Some(Found { slot, side }),
+            None => self.index.find(key, &self.slots),
+        }
+    }
+
     /// Looks at what the next segment with this key will look at.
     #[inline]
     pub fn touch(&self, key: &Key) -> u64 {
-        let found = self.index.find(key, &self.slots);
+        let found = self.find(key);
         let entry = found.and_then(|found| self.entry(found.slot));
         entry.map_or(0, Entry::touch)
     }

@@ -170,7 +170,7 @@ impl<W: Walker> Dialogue<W> {
             self.refuse(None, spoken, None);
         }
         for side in &mut self.sides {
-            side.framer.finish();
+            side.framer.finish(sink);
         }
     }
 

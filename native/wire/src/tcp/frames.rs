@@ -10,7 +10,7 @@ use super::losses::{Losses, Lost};
 use super::resync::Searcher;
 use super::talk::Talk;
 use super::unframed::{Piece, behind};
-use crate::message::{Message, MessageSink, Times, Walker};
+use crate::message::{Message, MessageSink, Partial, Times, Walker};
 
 /// The bytes of a message that a walker eats which are kept all the same.
 const WALK_HEAD: usize = 4096;
@@ -89,20 +89,6 @@ impl Header {
             }
         }
     }
-}
-
-/// A message that is not cut out of one segment.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Partial<W> {
-    buffer: Vec<u8>,
-    walker: Option<W>,
-    start_time: i64,
-    start_number: u64,
-    size: u32,
-    /// What comes now is behind a hole.
-    broken: bool,
-    /// Whether a walker eats it was asked.
-    decided: bool,
 }
 
 /// Takes one direction in order and hands its messages to the sink.
@@ -201,7 +187,7 @@ impl<W: Walker> Framer<W> {
             let size = size as u32;
             let end = offset + 4 + size as usize;
             if end as u64 > length || size > keep {
-                self.begin(size, time, number);
+                self.begin(sink, size, time, number);
                 offset += 4;
                 let inside = u64::from(size).min(length - offset as u64);
                 let body = part(view, offset, offset + inside as usize);
@@ -240,7 +226,7 @@ impl<W: Walker> Framer<W> {
         let rest = run.behind(offset as u64);
         if kept as u64 == length && rest.view.len() < 4 {
             self.header.add(rest.view);
-            let partial = self.partial();
+            let partial = self.partial(sink);
             (partial.start_time, partial.start_number) = (time, number);
             return;
         }
@@ -318,15 +304,22 @@ impl<W: Walker> Framer<W> {
     }
 
     /// Nothing more comes: what is not a whole message is lost.
-    pub fn finish(&mut self) {
+    pub fn finish<S: MessageSink<Walker = W>>(&mut self, sink: &mut S) {
         if self.mode != Mode::Frames {
             self.forget_searched(Lost::Resync);
-            return;
+        } else {
+            self.cut_off(sink);
         }
+        if let Some(partial) = self.partial.take() {
+            sink.spare().give(partial);
+        }
+    }
+
+    fn cut_off<S: MessageSink<Walker = W>>(&mut self, sink: &mut S) {
         let header = u64::from(self.header.count);
         if self.left > 0 || header > 0 {
             let left = self.left;
-            let partial = self.partial();
+            let partial = self.partial(sink);
             let (framed, time) = (u64::from(partial.size.saturating_sub(left)), partial.start_time);
             self.note(Lost::GapAtEnd, if left > 0 { 4 + framed } else { header }, time);
         }
@@ -334,18 +327,9 @@ impl<W: Walker> Framer<W> {
         self.header = Header::default();
     }
 
-    fn partial(&mut self) -> &mut Partial<W> {
-        self.partial.get_or_insert_with(|| {
-            Box::new(Partial {
-                buffer: Vec::new(),
-                walker: None,
-                start_time: 0,
-                start_number: 0,
-                size: 0,
-                broken: false,
-                decided: false,
-            })
-        })
+    /// The message that is not complete, or room for one.
+    fn partial<S: MessageSink<Walker = W>>(&mut self, sink: &mut S) -> &mut Partial<W> {
+        self.partial.get_or_insert_with(|| sink.spare().take())
     }
 
     /// Whether a message can have this size.
@@ -401,7 +385,7 @@ impl<W: Walker> Framer<W> {
     /// The size field of the next message is missing or impossible.
     fn lose(&mut self, piece: Piece) {
         if self.header.count > 0 {
-            let time = self.partial().start_time;
+            let time = self.partial.as_ref().map_or(0, |partial| partial.start_time);
             self.note(Lost::Resync, self.header.count.into(), time);
             self.header = Header::default();
         }
@@ -436,8 +420,8 @@ impl<W: Walker> Framer<W> {
                 start_time,
                 start_number,
                 ..
-            } = *self.partial();
-            self.begin(index(size) as u32, start_time, start_number);
+            } = *self.partial(sink);
+            self.begin(sink, index(size) as u32, start_time, start_number);
             offset = missing;
         }
         let inside = u64::from(self.left).min(run.length - offset as u64);
@@ -455,9 +439,9 @@ impl<W: Walker> Framer<W> {
         (self.left == 0 && (end as u64) < run.length).then_some(end)
     }
 
-    fn begin(&mut self, size: u32, start_time: i64, start_number: u64) {
+    fn begin<S: MessageSink<Walker = W>>(&mut self, sink: &mut S, size: u32, start_time: i64, start_number: u64) {
         self.left = size;
-        let partial = self.partial();
+        let partial = self.partial(sink);
         partial.buffer.clear();
         partial.walker = None;
         (partial.size, partial.start_time, partial.start_number) = (size, start_time, start_number);
@@ -472,9 +456,9 @@ impl<W: Walker> Framer<W> {
             self.note(Lost::TruncatedInside, run.length - kept, run.time);
         }
         let (left, is_request) = (self.left, self.is_request == Some(true));
-        let partial = self.partial();
+        let partial = self.partial(sink);
         if partial.size > talk.keep {
-            partial.large(talk, sink, run, is_request, left);
+            large(partial, talk, sink, run, is_request, left);
         } else if !partial.broken {
             // Most connections are in the middle of a message, and most messages lie in two segments.
             let (size, held, more) = (partial.size as usize, partial.buffer.len(), run.view.len());
@@ -490,7 +474,7 @@ impl<W: Walker> Framer<W> {
         }
         // Very many connections are between two messages, and hold nothing of either.
         if left == 0
-            && let Some(partial) = self.partial.take()
+            && let Some(mut partial) = self.partial.take()
         {
             let Run { time, number, file, .. } = run;
             let times = Times {
@@ -500,7 +484,9 @@ impl<W: Walker> Framer<W> {
                 end_number: number,
                 file,
             };
-            self.emit(talk, sink, partial.size, &partial.buffer, partial.walker, times);
+            let walker = partial.walker.take();
+            self.emit(talk, sink, partial.size, &partial.buffer, walker, times);
+            sink.spare().give(partial);
         }
     }
 
@@ -559,47 +545,45 @@ impl<W: Walker> Framer<W> {
     }
 }
 
-impl<W: Walker> Partial<W> {
-    /// The next bytes of a message that is too large to be kept: a walker eats it, or its head is all.
-    fn large<S: MessageSink<Walker = W>>(
-        &mut self,
-        talk: &Talk,
-        sink: &mut S,
-        run: Run<'_>,
-        is_request: bool,
-        left: u32,
-    ) {
-        let Run {
-            mut view, mut length, ..
-        } = run;
-        if !self.decided {
-            let kept = view.len();
-            let first = part(view, 0, WALK_HEAD.saturating_sub(self.buffer.len()));
-            self.buffer.extend_from_slice(first);
-            self.broken = first.len() == kept && (kept as u64) < length;
-            if self.buffer.len() < WALK_HEAD && !self.broken && left > 0 {
-                return;
-            }
-            self.decided = true;
-            self.walker = sink.begin_walk(is_request, self.size, &self.buffer);
-            if let Some(walker) = &mut self.walker {
-                walker.feed(&self.buffer);
-            }
-            view = &view[first.len()..];
-            length -= first.len() as u64;
+/// The next bytes of a message that is too large to be kept: a walker eats it, or its head is all.
+fn large<W: Walker, S: MessageSink<Walker = W>>(
+    partial: &mut Partial<W>,
+    talk: &Talk,
+    sink: &mut S,
+    run: Run<'_>,
+    is_request: bool,
+    left: u32,
+) {
+    let Run {
+        mut view, mut length, ..
+    } = run;
+    if !partial.decided {
+        let kept = view.len();
+        let first = part(view, 0, WALK_HEAD.saturating_sub(partial.buffer.len()));
+        partial.buffer.extend_from_slice(first);
+        partial.broken = first.len() == kept && (kept as u64) < length;
+        if partial.buffer.len() < WALK_HEAD && !partial.broken && left > 0 {
+            return;
         }
-        let missing = length - view.len() as u64;
-        if let Some(walker) = &mut self.walker {
-            if !view.is_empty() {
-                walker.feed(view);
-            }
-            if missing > 0 {
-                walker.lost(missing);
-            }
-        } else if !self.broken {
-            let room = index(i32::try_from(talk.keep).unwrap_or(i32::MAX)).saturating_sub(self.buffer.len());
-            self.buffer.extend_from_slice(part(view, 0, room));
-            self.broken = missing > 0;
+        partial.decided = true;
+        partial.walker = sink.begin_walk(is_request, partial.size, &partial.buffer);
+        if let Some(walker) = &mut partial.walker {
+            walker.feed(&partial.buffer);
         }
+        view = &view[first.len()..];
+        length -= first.len() as u64;
+    }
+    let missing = length - view.len() as u64;
+    if let Some(walker) = &mut partial.walker {
+        if !view.is_empty() {
+            walker.feed(view);
+        }
+        if missing > 0 {
+            walker.lost(missing);
+        }
+    } else if !partial.broken {
+        let room = index(i32::try_from(talk.keep).unwrap_or(i32::MAX)).saturating_sub(partial.buffer.len());
+        partial.buffer.extend_from_slice(part(view, 0, room));
+        partial.broken = missing > 0;
     }
 }
