@@ -6,6 +6,8 @@ Tests that start workers load them; in other stacks, a container that only stays
 from __future__ import annotations
 
 import shutil
+import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.lab.cache import digest, entry
@@ -14,12 +16,16 @@ from tests.lab.jars import KAFKA_3
 from tests.lab.layers import APPUSER, Image, Item, write_layer
 from tests.lab.processes import run
 from tests.lab.rootfs import rootfs_tar
+from tests.lab.stack import Stack
 
 CP_CONNECT = "confluentinc/cp-kafka-connect:7.9.2"
 _INPUTS = Path(__file__).parent / "connect"
 _POM = _INPUTS / "pom.xml"
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
 _LABELS = {"org.netdiag.lab": "stand-in"}
+JOINED = "Finished starting connectors and tasks"
+# On a machine that does much else, a worker takes minutes to start.
+LIMIT = 300.0
 
 
 def load_connect_image(engine: Engine) -> None:
@@ -27,6 +33,14 @@ def load_connect_image(engine: Engine) -> None:
     there = engine.docker("images", "--format", "{{.Repository}}:{{.Tag}}").split()
     if CP_CONNECT not in there:
         load_images(engine, [_image(engine.cache)])
+
+
+def wait_for_workers(stack: Stack, before: Mapping[str, int]) -> None:
+    """Wait until each worker has joined its group more often than before."""
+    deadline = time.monotonic() + LIMIT
+    while any(stack.logs(name).count(JOINED) <= times for name, times in before.items()):
+        assert time.monotonic() < deadline, "".join(stack.logs(name)[-2000:] for name in before)
+        time.sleep(0.5)
 
 
 def _image(cache: Path) -> Image:

@@ -23,7 +23,7 @@ from netdiag.render.report import Report
 from netdiag.rules.declared import check_deployment
 from tests.deployment.stacks import deployment_of
 from tests.figures import Report as Figure
-from tests.lab.connect_image import CP_CONNECT, load_connect_image
+from tests.lab.connect_image import CP_CONNECT, JOINED, LIMIT, load_connect_image, wait_for_workers
 from tests.lab.containers import Container
 from tests.lab.engine import HOST_ADDRESS
 from tests.lab.lab import Lab
@@ -43,12 +43,9 @@ from tests.live.connect_cases import (
 )
 from tests.tools import tool
 
-# On a machine that does much else, a worker takes minutes to start.
-_LIMIT = 300.0
 _STATUS = "\n%{http_code}"
 _NUMBERS = count()
 _OFTEN = 5
-_JOINED = "Finished starting connectors and tasks"
 _LEADER_URL = re.compile(r"leader='[^']*', leaderUrl='(http[^']*)'")
 _LEADER = re.compile(r"leader='([^']*)'")
 FORWARD_FAILS = (500, 409)
@@ -94,22 +91,19 @@ def _listed(container: Container, port: int) -> list[str]:
 
 def _start(stack: Stack, *names: str) -> None:
     """Start workers, and wait until each is a member of its group."""
-    before = {name: stack.logs(name).count(_JOINED) if _exists(stack, name) else 0 for name in names}
+    before = {name: stack.logs(name).count(JOINED) if _exists(stack, name) else 0 for name in names}
     stack.run_compose("up", "-d", "--no-deps", *names)
-    deadline = time.monotonic() + _LIMIT
-    while any(stack.logs(name).count(_JOINED) == before[name] for name in names):
-        assert time.monotonic() < deadline, "".join(stack.logs(name)[-2000:] for name in names)
-        time.sleep(0.5)
+    wait_for_workers(stack, before)
 
 
 def _repeats(stack: Stack, name: str, sentence: str) -> None:
     """Start a worker, and wait until it has printed something often without having started."""
     stack.run_compose("up", "-d", "--no-deps", name)
-    deadline = time.monotonic() + _LIMIT
+    deadline = time.monotonic() + LIMIT
     while stack.logs(name).count(sentence) < _OFTEN:
         assert time.monotonic() < deadline, stack.logs(name)[-2000:]
         time.sleep(0.5)
-    assert _JOINED not in stack.logs(name)
+    assert JOINED not in stack.logs(name)
 
 
 def _exists(stack: Stack, name: str) -> bool:
@@ -254,7 +248,7 @@ def test_replicas_forward_to_themselves(lab: Lab, kind: str, tmp_path: Path, fig
         stack.run_compose("up", "-d", "--no-deps", "connect")
         replicas = [one for one in stack.containers() if one.service == "connect"]
         assert len(replicas) == 2
-        deadline = time.monotonic() + _LIMIT
+        deadline = time.monotonic() + LIMIT
         logs: list[str] = []
         # Both know one leader once the second one has joined.
         while len({found[-1] if (found := _LEADER.findall(log)) else log for log in logs}) != 1:
