@@ -14,6 +14,7 @@ from tests.bars.targets import TARGETS
 
 pytest_plugins = [
     *("pytester", "tests.skips", "tests.figures", "tests.counts", "tests.sharing", "tests.spark"),
+    "tests.bars.resumed",
     "tests.lab.fixtures",
 ]
 

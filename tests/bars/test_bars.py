@@ -110,6 +110,36 @@ def test_a_long_test_runs_for_its_bar_only(pytester: pytest.Pytester) -> None:
     assert pytester.runpytest_subprocess("--bar", "static").ret == driver.NO_TESTS
 
 
+def test_a_bar_that_was_broken_off_goes_on(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed in its second test it does not run the first again; run to its end, what failed is not tried alone."""
+    monkeypatch.setattr(record, "RECORDS", pytester.path / "records")
+    pytester.makeconftest("pytest_plugins = ['tests.figures', 'tests.bars.resumed']\n")
+    pytester.makepyfile(
+        "import os, signal\n"
+        "def test_one(figure):\n    open('ran', 'a').write('1'); figure('first', 1)\n"
+        "def test_two(figure):\n    open('ran', 'a').write('2'); figure('second', 2)\n"
+        "    if not os.path.exists('go'): os.kill(os.getpid(), signal.SIGKILL)\n"
+        "def test_three():\n    open('ran', 'a').write('3'); assert not os.path.exists('fail')\n"
+    )
+    monkeypatch.setattr(driver, "ROOT", pytester.path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0")
+    target = Target(name="three", promise="p", command=command)
+
+    def measured() -> tuple[str, tuple[str, ...], str]:
+        one = driver.measure(target, "abc")
+        ran = (pytester.path / "ran").read_text()
+        (pytester.path / "ran").unlink()
+        return one.verdict, one.figures, ran
+
+    assert measured() == ("FAILED", (), "12")
+    (pytester.path / "go").touch()
+    assert measured() == ("met", ("first: 1", "second: 2"), "23")
+    (pytester.path / "fail").touch()
+    assert measured() == ("FAILED", ("first: 1", "second: 2"), "123")
+    assert measured() == ("FAILED", ("first: 1", "second: 2"), "123")
+
+
 def test_pytest_takes_no_bar_for_a_folder_of_that_name() -> None:
     """`playbooks` is both, and pytest would look for its first conftest.py there."""
     assert any((ROOT / target.name).exists() for target in TARGETS if "pytest" in target.command)
