@@ -38,6 +38,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.clients import Attempt, UnresolvedName, attempts, severity_of, why_unresolved
 from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode
+from netdiag.deployment.prediction.listener_access import listener_of, published_for
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import ListenerEntry, listener_in_words
 
@@ -55,7 +56,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             linked = {name for member in deployment.all_members for name in member.links}
             for entry in broker.config.advertised_listeners:
                 host = entry.endpoint.host
-                if host in deployment.members_by_any_name and host not in linked and "." not in host:
+                is_published = published_for(broker, listener_of(broker, entry.endpoint.listener) or entry)
+                if is_published and host in deployment.members_by_any_name and host not in linked and "." not in host:
                     yield _nobody_resolves(broker, entry)
 
 
