@@ -184,8 +184,12 @@ def test_a_name_that_comes_again_begins_another_deployment() -> None:
 
 @pytest.mark.parametrize(
     ("data", "message"),
-    [(b"\xff\xfe docker run", "not UTF-8"), (b"#" * (3 << 20), "too large")],
-    ids=["bytes", "large"],
+    [
+        (b"\xff\xfe docker run", "not UTF-8"),
+        (b"#" * (3 << 20), "too large"),
+        (b"docker run " + b"-e A=1 " * 10_000 + b"apache/kafka", "more than 20000 words"),
+    ],
+    ids=["bytes", "large", "words"],
 )
 def test_bad_input_is_one_error(data: bytes, message: str) -> None:
     with pytest.raises(ComposeError, match=message):

@@ -212,8 +212,9 @@ def test_a_service_for_another_service_alone_needs_no_port() -> None:
         ("a: &a [*a]\n", "contains itself"),
         ("x: " + "[" * 200 + "]" * 200, "nested deeper"),
         ("#" * (3 * 1024 * 1024), "too large"),
+        ("jobs:\n" + "".join(f"  j{number}: {{}}\n" for number in range(501)), "501 jobs is too large"),
     ],
-    ids=["list", "empty", "syntax", "cycle", "deep", "large"],
+    ids=["list", "empty", "syntax", "cycle", "deep", "large", "jobs"],
 )
 def test_bad_input_is_one_error(text: str, message: str) -> None:
     with pytest.raises(ComposeError, match=message) as error:

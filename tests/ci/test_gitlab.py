@@ -169,7 +169,10 @@ def test_addresses_in_scripts() -> None:
     assert rules_in(bad, Executor.KUBERNETES) == set()
 
 
-@pytest.mark.parametrize("text", ["- a", "", "a: [", "a: !reference [", "x: " + "[" * 200])
+MANY_JOBS = "".join(f"j{number}: {{script: [x]}}\n" for number in range(501))
+
+
+@pytest.mark.parametrize("text", ["- a", "", "a: [", "a: !reference [", "x: " + "[" * 200, MANY_JOBS])
 def test_bad_input_is_one_error(text: str) -> None:
     with pytest.raises(ComposeError) as error:
         jobs_of(text, Executor.DOCKER)

@@ -144,6 +144,9 @@ def test_schema_registry_and_ksqldb() -> None:
         ("http://registry", ["error rest-url-unreachable app registry"]),
         ("http://registry:${PORT}", []),
         ("http://registry${SUFFIX}:8082", []),
+        # what only begins with a host is no URL
+        ("http://regi\x1b[31mstry:8082", []),
+        ("http://registry:8082;http://registry:8081", ["error rest-url-unreachable app registry:8082"]),
         ("http://u:p@registry:8082/api", ["error rest-url-unreachable app registry:8082"]),
         # It speaks HTTP, without TLS.
         ("https://registry:8081", ["error rest-url-unreachable app registry:8081"]),

@@ -30,10 +30,11 @@ from netdiag.values import dataclass
 
 _SECRET = regex(r"(?i)password|jaas|secret|token|credential")
 _LARGEST_FILE = 64 * 1024
-# Without a port it is that of the scheme; what is left of a port or a host that is unknown is no URL.
+# Without a port it is that of the scheme. What only begins with a host or a port is no URL: one that a variable or a
+# character outside of host names goes on with.
 _URL = regex(
     r"(?i)(?<![\w+.-])(?P<scheme>https?)://(?:[^\s/@,]{0,200}@)?"
-    r"(?P<host>[a-z0-9_](?:[\w.-]{0,250}\w)?)(?::(?P<port>\d{1,5}))?(?![\w.:$@-])"
+    r"(?P<host>[a-z0-9_](?:[\w.-]{0,250}\w)?)(?::(?P<port>\d{1,5}))?(?=[\s/?#,;|&'\"`()\[\]{}<>\\]|\Z)"
 )
 _URL_OPTION = regex(
     r"(?<![\w.-])(?:--)?(?P<name>(?:[a-z]{1,20}\.){0,4}(?:schema\.registry|ksql(?:\.[a-z]{1,20})?|connect)\.url"

@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import product
 
 from netdiag.compose.positions import Source, Text
-from netdiag.compose.problems import Problems
+from netdiag.compose.problems import ComposeError, Problems
 from netdiag.compose.project import EnvironmentVariable, ExtraHost, Service, ServiceNetwork
 from netdiag.compose.service import read_service
 from netdiag.compose.values import Entry, Mapping, Scalar, Sequence, Value, no_files
@@ -47,7 +47,12 @@ def workflow_jobs(source: Source) -> Iterator[DeclaredJob]:
     top = documents(source)[0]
     jobs = mapping_in(top, "jobs")
     shared = scalars_of(mapping_in(top, "env"))
-    for name, entry in list(jobs.entries.items())[:_MOST_JOBS] if jobs is not None else ():
+    entries = jobs.entries if jobs is not None else {}
+    if len(entries) > _MOST_JOBS:
+        raise ComposeError(
+            f"a workflow of {len(entries)} jobs is too large, the limit is {_MOST_JOBS}", span=source.span(0, 0)
+        )
+    for name, entry in entries.items():
         if isinstance(entry.value, Mapping):
             yield from _variants(name, entry.key.span, entry.value, shared)
 

@@ -54,7 +54,11 @@ def pipeline_jobs(source: Source, executor: Executor, read: ReadLocal) -> Iterat
     pipeline = _Pipeline(read)
     top = pipeline.load(source)
     jobs = [(name, entry) for name, entry in top.entries.items() if _is_job(name, entry)]
-    for name, entry in jobs[:_MOST_JOBS]:
+    if len(jobs) > _MOST_JOBS:
+        raise ComposeError(
+            f"a pipeline of {len(jobs)} jobs is too large, the limit is {_MOST_JOBS}", span=source.span(0, 0)
+        )
+    for name, entry in jobs:
         job = pipeline.resolved(top, name)
         if job is not None:
             declared = _job(pipeline, top, name, entry.key.span, job, executor)

@@ -7,6 +7,7 @@ word that holds `$NAME`, `$(...)`, backquotes or a pattern is not known.
 from collections.abc import Iterator
 
 from netdiag.compose.positions import Segment, Text
+from netdiag.compose.problems import ComposeError
 from netdiag.values import dataclass
 
 MOST_WORDS = 20_000
@@ -29,7 +30,7 @@ class Word:
 
 
 def commands(text: Text) -> Iterator[tuple[Word, ...]]:
-    """The simple commands of a script, in their order; at most MOST_WORDS words."""
+    """The simple commands of a script, in their order; ComposeError where it has more than MOST_WORDS words."""
     count = 0
     command: list[Word] = []
     for word in _words(text):
@@ -40,8 +41,8 @@ def commands(text: Text) -> Iterator[tuple[Word, ...]]:
             continue
         command.append(word)
         count += 1
-        if count >= MOST_WORDS:
-            break
+        if count > MOST_WORDS:
+            raise ComposeError(f"a script of more than {MOST_WORDS} words is too large", span=text.span)
     if command:
         yield tuple(command)
 
