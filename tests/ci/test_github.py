@@ -184,7 +184,7 @@ def test_addresses_of_steps() -> None:
         ("", "      - uses: actions/checkout@v4\n      - run: kcat -b localhost:9092 -L\n", "warning"),
         ("", "      - run: make build\n      - run: kcat -b localhost:9092 -L\n", "note"),
         ("", "      - run: sleep 20; kcat -b localhost:9092 -L\n", None),
-        ("", "      - run: netdiag wait localhost:9092\n      - run: make test\n", None),
+        ("", "      - run: netdiag wait --timeout 60\n      - run: make test\n", None),
         ("        options: --health-cmd 'nc -z localhost 9092' --health-retries 9\n", "      - run: kcat -L\n", None),
         ("        options: --health-cmd x --no-healthcheck\n", "      - run: make test\n", "note"),
     ],
@@ -193,7 +193,7 @@ def test_who_waits(service: str, steps: str, severity: str | None) -> None:
     text = workflow(LOCALHOST, service='        ports: ["9092:9092"]\n' + service, steps=steps)
     found = [f for job in jobs_of(text) for f in check_job(job) if f.rule == "ci-service-not-awaited"]
     assert [f.severity.value for f in found] == ([severity] if severity else [])
-    assert all("netdiag wait localhost:9092" in f.hint for f in found)
+    assert all("--health-cmd" in f.hint for f in found)
 
 
 def test_a_service_for_another_service_alone_needs_no_port() -> None:

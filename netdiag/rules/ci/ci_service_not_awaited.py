@@ -26,8 +26,8 @@ Good:
           kafka:
             image: apache/kafka:3.9.1
             ports: ["9092:9092"]
+            options: --health-cmd "/opt/kafka/bin/kafka-broker-api-versions.sh --bootstrap-server localhost:9092"
         steps:
-          - run: netdiag wait localhost:9092
           - run: kcat -b localhost:9092 -L
 
 Seen: Failed to acquire metadata: Local: Broker transport failure
@@ -40,7 +40,7 @@ from dataclasses import replace
 
 from netdiag.deployment.model.deployment import Broker
 from netdiag.deployment.model.vantage import own_addresses
-from netdiag.deployment.sources.ci.job import CiJob, Place
+from netdiag.deployment.sources.ci.job import CiJob
 from netdiag.findings import Applicability, Edit, Finding, Related, Severity
 from netdiag.kafka.images.reference import ImageFamily
 
@@ -67,31 +67,29 @@ def check(job: CiJob) -> Iterator[Finding]:
             location=one.where,
             related=related,
             why="the runner waits for a service only if it has a health check",
-            hint=f"begin with a step `netdiag wait {_address(job, broker, one.port)}`, or give the service options "
-            "with --health-cmd",
+            hint=f"add options to the service: {_health_check(broker) or '--health-cmd COMMAND'}",
             service=one.service,
             edits=_edits(job, broker),
         )
 
 
-def _edits(job: CiJob, broker: Broker) -> tuple[Edit, ...]:
-    """A health check with the tool of the image, at a listener that answers in the broker's own container."""
-    tool, editor, own = _TOOLS.get(broker.config.family), broker.member.editor, own_addresses(broker)
+def _health_check(broker: Broker) -> str:
+    """Options that ask a listener that answers in the broker's own container with the tool of its image, or ""."""
+    tool = _TOOLS.get(broker.config.family)
     plain = [e.endpoint.port for e in broker.config.broker_listeners if _is_plain(broker, e.endpoint.listener)]
-    found = [address for address in own if address.port in plain]
-    if tool is None or editor is None or not found or job.variant:
+    found = [address for address in own_addresses(broker) if address.port in plain]
+    if tool is None or not found:
+        return ""
+    return f'--health-cmd "{tool} --bootstrap-server {found[0]}" --health-interval 5s --health-retries 20'
+
+
+def _edits(job: CiJob, broker: Broker) -> tuple[Edit, ...]:
+    editor, options = broker.member.editor, _health_check(broker)
+    if editor is None or not options or job.variant:
         return ()
-    value = f'--health-cmd "{tool} --bootstrap-server {found[0]}" --health-interval 5s --health-retries 20'
-    edit = editor.add_field("options", value)
+    edit = editor.add_field("options", options)
     return () if edit is None else (replace(edit, applicability=Applicability.UNSAFE),)
 
 
 def _is_plain(broker: Broker, listener: str) -> bool:
     return broker.config.protocol_map.get(listener) == "PLAINTEXT"
-
-
-def _address(job: CiJob, broker: Broker, port: int) -> str:
-    if job.place is not Place.RUNNER:
-        return f"{broker.member.service or broker.name}:{port}"
-    published = [p.published for p in broker.member.published if p.target == port and p.published is not None]
-    return f"localhost:{published[0] if published else port}"

@@ -74,7 +74,6 @@ class Unawaited:
 
     service: str
     where: FileLocation
-    port: int
     step: FileLocation | None = None
 
 
@@ -251,11 +250,8 @@ def _unawaited(job: DeclaredJob, brokers: Iterable[Broker]) -> Iterable[Unawaite
             or not isinstance(broker.member.where, FileLocation)
         ):
             continue
-        ports = [entry.endpoint.port for entry in broker.config.broker_listeners]
-        if ports:
-            yield Unawaited(
-                service=broker.name, where=broker.member.where, port=ports[0], step=user.where if user else None
-            )
+        if broker.config.broker_listeners:
+            yield Unawaited(service=broker.name, where=broker.member.where, step=user.where if user else None)
 
 
 def _before_use(steps: tuple[Step, ...]) -> Iterable[Step]:
