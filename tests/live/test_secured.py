@@ -18,13 +18,15 @@ from typing import Any
 
 import pytest
 
-from netdiag.deployment.model.verdict import Address
+from netdiag.deployment.model.verdict import Address, Failed, Reason
 from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.io.engine.live_deployment import read_live
 from netdiag.io.network.client_identity import read_client
 from netdiag.io.network.observation import Observed, observe
+from netdiag.io.network.rest_neighbours import read_neighbours
 from netdiag.kafka.security import CertificateFault, ListenerSecurity
 from netdiag.linux.netns import ProcessNamespace
+from tests.deployment.stacks import deployment_of
 from tests.figures import Report
 from tests.io.network.authorities import Issued, authority, issue
 from tests.lab.java_tools import JavaTools
@@ -441,6 +443,21 @@ def test_what_every_listener_speaks_is_told_to_a_client_that_brings_nothing(runn
             assert (sight.tls is not None and sight.tls.needs_client) is listener.needs_client
     assert told == {one.name: one.protocol for one in running.world.listeners.values() if one.name in told}
     figure("listeners told right", len(told))
+
+
+@pytest.mark.bar("tls-sasl", long=True)
+def test_a_brokers_tls_listener_is_no_rest_service(running: Running, figure: Report) -> None:
+    port = running.world.listeners["GOOD"].port
+    url = f"https://{IP}:{port}"
+    console = f"services: {{console: {{image: example/console, environment: {{SCHEMA_REGISTRY_URL: '{url}'}}}}}}"
+    there = replace(running.vantage, vantage=replace(running.vantage.vantage, member="console"))
+    _, (seen,) = read_neighbours(deployment_of(console), [there], timeout=20)
+    assert isinstance(seen.contact, Failed)
+    assert seen.contact.reason is Reason.CLOSED
+    done = run(running.place.place.argv([tool("curl"), "-sk", "-m", "20", url]), check=False, timeout=60)
+    # 52: nothing came; 56: the connection was reset
+    assert done.returncode in (52, 56)
+    figure("an https URL at a broker's listener", f"netdiag closed, curl exits with {done.returncode}")
 
 
 _CLIENT = """\

@@ -2,8 +2,8 @@
 
 A URL is asked for its root, once, from the namespace of each member that is told it or that shares a group with whoever
 advertises it: no user, password or path is sent, no redirect followed, and only the first line read. It answers once it
-speaks HTTP, or TLS for https. Of a group of Connect workers, a broker's plaintext listener tells the coordinator, and
-that one the URLs that the workers have registered.
+speaks HTTP, for https within TLS, whose certificate nobody checks. Of a group of Connect workers, a broker's plaintext
+listener tells the coordinator, and that one the URLs that the workers have registered.
 """
 
 import asyncio
@@ -13,13 +13,14 @@ from contextlib import ExitStack
 from typing import TypeVar
 
 from netdiag.deployment.model.deployment import Deployment, RestNeighbour
-from netdiag.deployment.model.verdict import Address, Answered, Contact, Failed, Reason
+from netdiag.deployment.model.verdict import Address, Answered, Contact, Failed, Reason, Unknown
 from netdiag.deployment.neighbours import url_cells
 from netdiag.deployment.observation.live_view import LiveVantage, SeenGroup, SeenUrl, SeenWorker
 from netdiag.deployment.sources.client_settings import parse_bootstrap_list
 from netdiag.errors import NetdiagError
 from netdiag.io.kernel.netns import open_namespace
-from netdiag.io.network.connection import Target
+from netdiag.io.network.client_identity import context_of
+from netdiag.io.network.connection import Line, PlainLine, Target, TlsBroken, TlsLine
 from netdiag.io.network.limits import many_sockets
 from netdiag.io.network.name_service import read_name_service
 from netdiag.io.network.other_protocols import answers_tls
@@ -45,6 +46,10 @@ _CHUNK = 16 * 1024
 _MOST_FORWARDS = 100
 _MOST_GROUPS = 20
 _TLS_ALERT = b"\x15\x03"
+_HTTP = b"HTTP/1."
+# What servers say to clients without a certificate: TLS 1.3 (RFC 8446, section 6.2), Java and OpenSSL with TLS 1.2.
+# With every cipher on offer, a handshake hardly fails for another reason.
+_WANTS_CERTIFICATE = ("alert: certificate required", "alert: bad certificate", "alert: handshake failure")
 _Seen = tuple[tuple[SeenGroup, ...], tuple[SeenUrl, ...]]
 
 
@@ -162,19 +167,14 @@ async def _ask_url(prober: Prober, place: Place, url: str) -> Contact:
     if split is None:
         return Failed(reason=Reason.UNRESOLVED, because=f"{url} is not a URL with a port")
     scheme, host, port = split
-    return await prober.asked(place, Address(host=host, port=port), _http(host, port) if scheme == "http" else _tls)
-
-
-async def _tls(channel: socket.socket, target: Target, until: float, attempt: int) -> Contact | None:
-    if await answers_tls(channel, until):
-        return Answered(node_id=None, cluster_id=None, ip=target.ip)
-    return Failed(reason=Reason.TLS, because=f"{target} does not speak TLS", ip=target.ip)
-
-
-def _http(host: str, port: int) -> Ask:
-    """A request for the root of a service, which changes nothing; its first line tells that this is HTTP."""
     # Nothing of the URL but what the expression for it allows.
     request = f"GET / HTTP/1.1\r\nHost: {host}:{port}\r\nAccept: application/json\r\nConnection: close\r\n\r\n".encode()
+    ask = _http(request) if scheme == "http" else _https(request, host)
+    return await prober.asked(place, Address(host=host, port=port), ask)
+
+
+def _http(request: bytes) -> Ask:
+    """A request for the root of a service, which changes nothing; its first line tells that this is HTTP."""
 
     async def ask(channel: socket.socket, target: Target, until: float, attempt: int) -> Contact | None:
         if attempt:
@@ -182,26 +182,62 @@ def _http(host: str, port: int) -> Ask:
             if await answers_tls(channel, until):
                 return Failed(reason=Reason.TLS, because=f"{target} closes on HTTP and answers TLS", ip=target.ip)
             return Failed(reason=Reason.CLOSED, because=f"{target} closed", ip=target.ip)
-        loop = asyncio.get_running_loop()
         seen = b""
         try:
             async with asyncio.timeout_at(until):
-                await loop.sock_sendall(channel, request)
-                while len(seen) < len(b"HTTP/1.1 200") and (data := await loop.sock_recv(channel, _CHUNK)):
-                    seen += data
+                seen = await _beginning(PlainLine(channel), request)
         except TimeoutError:
             return Failed(reason=Reason.TIMEOUT, because=f"{target} accepted, then silent", ip=target.ip)
         except OSError:
-            seen = b""
-        if not seen:
-            return None
+            pass
         if seen.startswith(_TLS_ALERT):
             return Failed(reason=Reason.TLS, because=f"{target} speaks TLS", ip=target.ip)
-        if not seen.startswith(b"HTTP/1."):
-            return Failed(reason=Reason.NOT_KAFKA, because=f"{target} does not speak HTTP", ip=target.ip)
-        return Answered(node_id=None, cluster_id=None, ip=target.ip)
+        return _judged(seen, target) if seen else None
 
     return ask
+
+
+def _https(request: bytes, host: str) -> Ask:
+    """The same request within TLS, without a certificate of its own."""
+
+    async def ask(channel: socket.socket, target: Target, until: float, attempt: int) -> Contact | None:
+        line, greeted, seen = TlsLine(channel, context_of(None, verify=False), host), False, b""
+        try:
+            async with asyncio.timeout_at(until):
+                await line.greet()
+                greeted = True
+                seen = await _beginning(line, request)
+        except TimeoutError:
+            return Failed(reason=Reason.TIMEOUT, because=f"{target} accepted, then silent", ip=target.ip)
+        except TlsBroken as error:
+            if error.words in _WANTS_CERTIFICATE:
+                return Unknown(because=f"{target} asks for a client's certificate, it seems ({error.words})")
+            said = f"ends TLS: {error.words}" if error.alert or greeted else "does not speak TLS"
+            return Failed(reason=Reason.TLS, because=f"{target} {said}", ip=target.ip)
+        except OSError:
+            if not greeted:
+                return Failed(reason=Reason.TLS, because=f"{target} does not speak TLS", ip=target.ip)
+        if not seen:
+            because = f"{target} answers TLS and closes on HTTP within it"
+            return Failed(reason=Reason.CLOSED, because=because, ip=target.ip)
+        return _judged(seen, target)
+
+    return ask
+
+
+async def _beginning(line: Line, request: bytes) -> bytes:
+    """As much of an answer as tells whether it is HTTP; b"" for none."""
+    await line.send(request)
+    seen = b""
+    while len(seen) < len(_HTTP) and (data := await line.receive()):
+        seen += data
+    return seen
+
+
+def _judged(seen: bytes, target: Target) -> Contact:
+    if seen.startswith(_HTTP):
+        return Answered(node_id=None, cluster_id=None, ip=target.ip)
+    return Failed(reason=Reason.NOT_KAFKA, because=f"{target} does not speak HTTP", ip=target.ip)
 
 
 def _bootstraps(worker: RestNeighbour) -> str:

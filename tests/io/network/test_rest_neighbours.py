@@ -5,18 +5,21 @@ import struct
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import Answered, Contact, Failed, Reason
+from netdiag.deployment.model.verdict import Answered, Contact, Failed, Reason, Unknown
 from netdiag.deployment.observation.live_view import LiveVantage, SeenGroup, SeenWorker
 from netdiag.io.network.rest_neighbours import read_neighbours
 from netdiag.kafka.protocol import decode_request, encode_response
 from netdiag.linux.netns import OwnNamespace
 from tests.deployment.stacks import deployment_of
 from tests.io.network import hostile
-from tests.io.network.hostile import Behaviour, serving
+from tests.io.network.authorities import issue
+from tests.io.network.hostile import Behaviour, ScriptedBroker, serving
+from tests.io.network.secured_servers import World, behind_tls, context_for
 from tests.kafka.test_connect_group import assignment, member, metadata
 
 TIMEOUT = 1.0
@@ -165,18 +168,51 @@ def at_url(url: str) -> Contact:
     return seen.contact
 
 
-def test_a_url_is_asked_for_its_root_without_secrets_and_redirects() -> None:
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_url_is_asked_for_its_root_without_secrets_and_redirects(tmp_path: Path, scheme: str) -> None:
     requests: list[bytes] = []
 
     def redirecting(channel: socket.socket, over: threading.Event) -> None:
         requests.append(channel.recv(4096))
         channel.sendall(b"HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
 
-    with serving(redirecting) as port:
-        assert isinstance(at_url(f"http://user:secret@127.0.0.1:{port}/secret?secret"), Answered)
+    context = context_for(World(tmp_path).server(issue("another")))
+    with serving(redirecting if scheme == "http" else behind_tls(context, redirecting)) as port:
+        assert isinstance(at_url(f"{scheme}://user:secret@127.0.0.1:{port}/secret?secret"), Answered)
     host = f"127.0.0.1:{port}"
     expected = f"GET / HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
     assert requests == [expected.encode()]
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize(
+    ("inside", "reason", "because"),
+    [
+        (ScriptedBroker(node_id=1, brokers=[]), Reason.CLOSED, "answers TLS and closes on HTTP within it"),
+        (hostile.garbage, Reason.NOT_KAFKA, "does not speak HTTP"),
+        (hostile.two_gigabytes, Reason.NOT_KAFKA, "does not speak HTTP"),
+        (hostile.one_byte_a_second, Reason.TIMEOUT, "accepted, then silent"),
+        (hostile.silence, Reason.TIMEOUT, "accepted, then silent"),
+    ],
+)
+def test_what_speaks_tls_is_no_service_yet(tmp_path: Path, inside: Behaviour, reason: Reason, because: str) -> None:
+    context = context_for(World(tmp_path).server(issue("another")))
+    with serving(behind_tls(context, inside)) as port:
+        contact = at_url(f"https://127.0.0.1:{port}")
+    assert isinstance(contact, Failed)
+    assert contact.reason is reason
+    assert because in contact.because
+
+
+@pytest.mark.parametrize("versions", ["TLSv1.2", "TLSv1.3"])
+def test_a_service_that_asks_for_a_certificate_is_unknown(tmp_path: Path, versions: str) -> None:
+    world = World(tmp_path)
+    own = world.server(issue("another"))
+    context = context_for(own, client_authorities=tmp_path / "ca.pem", versions=versions)
+    with serving(behind_tls(context, hostile.http)) as port:
+        contact = at_url(f"https://127.0.0.1:{port}")
+    assert isinstance(contact, Unknown)
+    assert "asks for a client's certificate" in contact.because
 
 
 @pytest.mark.alone
