@@ -210,7 +210,7 @@ def test_a_frozen_cluster_is_silence_within_the_time(stack: Stack, figure: Repor
     names = [stack.container(f"broker-{n}") for n in range(1, 6)]
     stack.engine.docker("pause", *names)
     try:
-        checked = check(stack)
+        checked = check(stack, timeout=4)
     finally:
         stack.engine.docker("unpause", *names)
     figure("live check of five frozen brokers, --timeout 4", checked.seconds, "s")
@@ -231,7 +231,7 @@ def test_a_cluster_that_is_all_black_hole_takes_timeout_and_two_seconds(stack: S
             space.run(lambda: run(["iptables", "-I", "OUTPUT", *rule]))
             space.run(lambda: run(["iptables", "-I", "INPUT", *rule]))
         begin = time.perf_counter()
-        checked = check(stack)
+        checked = check(stack, timeout=4)
         taken = time.perf_counter() - begin
     finally:
         for space in spaces:
