@@ -29,8 +29,17 @@ def report_on(
         return _on_command_lines(file, reading, settings, options, matrix=matrix)
     platform = options.engine.over(Platform(kind=HostKind.LINUX))
     declared = _declared(file, reading, options.gitlab_executor)
-    jobs = [job for one in declared if (job := _deployed(one, file, reading, settings, platform)) is not None]
-    return _judged(file, [job for job in jobs if job.brokers], reading, matrix=matrix)
+    notes: dict[str, None] = {}
+    jobs: list[CiJob] = []
+    for one in declared:
+        try:
+            job = _deployed(one, file, reading, settings, platform)
+        except NetdiagError as error:
+            notes[f"{file.path}: job {one.name}: the Compose project that it starts was not checked: {error}"] = None
+        else:
+            jobs += () if job is None or not job.brokers else (job,)
+    report = _judged(file, jobs, reading, matrix=matrix)
+    return replace(report, notes=(*report.notes, *notes))
 
 
 def _on_command_lines(
@@ -115,7 +124,10 @@ def _declared(file: CiFile, reading: _Reading, executor: str | None) -> Iterable
 def _deployed(
     job: DeclaredJob, file: CiFile, reading: _Reading, settings: Settings, platform: Platform
 ) -> CiJob | None:
-    """The deployment of a job; None for a project that a step starts and that cannot be read here."""
+    """The deployment of a job; None for a project that a step starts and that is not in the repository.
+
+    A project that is there and cannot be loaded raises `NetdiagError`.
+    """
     if job.compose is None:
         return as_deployment(job, read=reading.read, facts=settings.facts, platform=platform)
     folder = os.path.normpath(os.path.join(file.folder, job.compose.folder))
@@ -125,11 +137,7 @@ def _deployed(
         return None
     project_files = ProjectFiles(files=files, folder=os.path.dirname(files[0]))
     reader = ProjectReader(project_files, replace(settings.read, profiles=job.compose.profiles or None))
-    try:
-        project = reader.read()
-    except NetdiagError:
-        # The file is judged where it is given.
-        return None
+    project = reader.read()
     reading.contents.update(reader.sources())
     return as_deployment(job, project=project, read=reader.read_mounted, facts=settings.facts, platform=platform)
 

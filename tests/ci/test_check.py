@@ -207,6 +207,18 @@ def test_projects_that_steps_start(command: str, client: str, rule: str | None) 
     assert not report.unread
 
 
+@pytest.mark.parametrize(("text", "because"), [("services: [", "not YAML"), ("services: *nowhere", "nowhere")])
+def test_a_project_that_cannot_be_loaded_is_told(text: str, because: str) -> None:
+    put("kafka.yml", text)
+    command = "docker compose -f kafka.yml up -d"
+    path = put(".github/workflows/a.yml", FOLLOWED.format(command=command, client="localhost:9092"))
+    report = check(CheckOptions(files=(path,))).report
+    (note,) = report.notes
+    assert note.startswith(f"{path}: job test: the Compose project that it starts was not checked: ")
+    assert "kafka.yml" in note
+    assert because in note
+
+
 def test_containers_that_steps_start() -> None:
     command = run(BY_NAME).replace("\\\n", "").strip()
     path = put(".github/workflows/a.yml", FOLLOWED.format(command=command, client="localhost:9092"))
