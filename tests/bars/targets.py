@@ -161,6 +161,11 @@ TARGETS = (
         "one name; URLs of stand-ins for Schema Registry, REST Proxy and ksqlDB: predicted = observed = curl",
     ),
     _tests(
+        "ci-jobs",
+        "jobs of GitHub and GitLab in thirteen arrangements, as their runner starts their services: from the runner or "
+        "the container of the steps predicted = observed = kcat at every address; an error where no address works",
+    ),
+    _tests(
         "watch-delay",
         "faults that befall a container under --live --watch (stopped, paused, packets dropped): told within two "
         "intervals",
