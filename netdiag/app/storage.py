@@ -13,8 +13,9 @@ from typing import NamedTuple
 from netdiag.app.progress import SILENT, Listener
 from netdiag.errors import InputError
 from netdiag.io.extras import require_live
-from netdiag.io.files.data_directory import read_data_directory
-from netdiag.io.files.log_files import log_files, partitions_of
+from netdiag.io.files.data_directory import await_high_watermarks, read_data_directory
+from netdiag.io.files.log_files import gone, log_files, partitions_of
+from netdiag.io.files.log_problems import LogProblem, lasting, log_problems
 from netdiag.io.files.stored_state import MOST_STORED, commit_cells, decoded_records, made_batches, stored_state
 from netdiag.kafka.storage import DataDirectory, FileProblem, Partition, PartitionLog
 from netdiag.kafka.stored_records import METADATA_TOPIC
@@ -56,12 +57,29 @@ def read_storage(
         found = tuple(_read(name, query, stack) for name in query.names)
         if reads_logs:
             try:
-                found = tuple(_with_logs(one, query, listener) for one in found)
+                found = tuple(
+                    _twice(name, _with_logs(one, query, listener), query, listener)
+                    for name, one in zip(query.names, found, strict=True)
+                )
             except native.MissingEngine as error:
                 listener.warning(error)
             finally:
                 listener.progress("")
     return tuple(replace(one, path=name) for one, name in zip(found, query.names, strict=True))
+
+
+def _twice(name: str, one: DataDirectory, query: StorageQuery, listener: Listener) -> DataDirectory:
+    """Without the problems that another copy has not: the engine copies file by file, and a broker writes meanwhile."""
+    if not (name.startswith(INSIDE_ENGINE) and one.problems):
+        return one
+    with ExitStack() as stack:
+        again = frozenset(_with_logs(_read(name, query, stack), query, listener).problems)
+    changed = {problem.path for problem in one.problems if problem not in again}
+    return replace(
+        one,
+        problems=tuple(problem for problem in one.problems if problem in again),
+        changed=tuple(sorted({*one.changed, *changed})),
+    )
 
 
 def open_storage(query: StorageQuery, stack: ExitStack) -> tuple[DataDirectory, ...]:
@@ -110,6 +128,9 @@ def read_storage_table(
             yield from _rows(directories, files, query, name, columns, payloads, listener)
         finally:
             listener.progress("")
+        if went := gone(files):
+            others = f" and {len(went) - 1:,} others" if len(went) > 1 else ""
+            listener.notice(f"{went[0]}{others} went away while netdiag read: a broker is writing")
 
 
 def _rows(
@@ -127,6 +148,8 @@ def _rows(
     elif name == "committed_offsets":
         commits = (commit for one in directories for commit in _whole_state(one, query, listener).commits)
         yield from made_batches(name, map(commit_cells, commits), columns)
+    elif name == "log_problems":
+        yield from log_problems(files, columns, _teller(files, listener))
     else:
         # What the cluster's metadata says to log in with is hidden in stored_records, and not shown here either.
         for is_metadata, some in groupby(files, lambda file: file.topic == METADATA_TOPIC):
@@ -148,25 +171,46 @@ def _whole_state(one: DataDirectory, query: StorageQuery, listener: Listener) ->
 def _with_logs(one: DataDirectory, query: StorageQuery, listener: Listener) -> DataDirectory:
     files = list(log_files(one, query.topics, ""))
     segments: dict[str, list[_SegmentRow]] = {}
-    problems: list[FileProblem] = []
+    found: list[LogProblem] = []
     names = ("log_segments", "log_problems")
-    wanted = {"log_segments": _SegmentRow._fields, "log_problems": _ProblemRow._fields}
+    wanted = {"log_segments": _SegmentRow._fields, "log_problems": LogProblem._fields}
     tell = _teller(files, listener)
     for ready in native.read_logs(files, wanted, tell=tell):
         segment_batches, problem_batches = (ready.get(name, ()) for name in names)
         for row in (_SegmentRow(*row) for batch in segment_batches for row in batch.rows()):
             if row.file.endswith(".log"):
                 segments.setdefault(row.file.rpartition("/")[0], []).append(row)
-        for problem in (_ProblemRow(*row) for batch in problem_batches for row in batch.rows()):
-            place = "" if problem.position is None else f" (at byte {problem.position:,})"
-            problems.append(FileProblem(path=problem.file, message=problem.detail + place))
+        found += (LogProblem(*row) for batch in problem_batches for row in batch.rows())
+    still = lasting(files, found)
     logs = {
         partition.folder: _log(partition, segments.get(partition.folder, ()))
         for partition in partitions_of(one, query.topics)
         if partition.segments
     }
-    read = replace(one, logs=logs, state=stored_state(one, query.topics, tell, query.most_stored))
-    return replace(read, problems=(*one.problems, *problems, *read.inconsistencies()))
+    read = replace(
+        one,
+        logs=logs,
+        state=stored_state(one, query.topics, tell, query.most_stored),
+        changed=tuple(sorted({*one.changed, *still.changed})),
+    )
+    return replace(read, problems=(*one.problems, *map(_file_problem, still.problems), *_inconsistencies(read)))
+
+
+def _file_problem(problem: LogProblem) -> FileProblem:
+    place = "" if problem.position is None else f" (at byte {problem.position:,})"
+    return FileProblem(path=problem.file, message=problem.detail + place)
+
+
+def _inconsistencies(read: DataDirectory) -> tuple[FileProblem, ...]:
+    """Those that the next checkpoints have, too: a broker that cuts off a log, or makes one anew, writes them later."""
+    found = tuple(read.inconsistencies())
+    if not found:
+        return ()
+    await_high_watermarks(read.path)
+    again = read_data_directory(read.path, only={problem.path for problem in found})
+    later = replace(read, checkpoints=again.checkpoints, is_shut_down_cleanly=again.is_shut_down_cleanly)
+    also = frozenset(later.inconsistencies())
+    return tuple(problem for problem in found if problem in also)
 
 
 class _SegmentRow(NamedTuple):
@@ -179,12 +223,6 @@ class _SegmentRow(NamedTuple):
     min_timestamp: int | None
     max_timestamp: int | None
     codecs: tuple[str, ...] | None
-
-
-class _ProblemRow(NamedTuple):
-    file: str
-    position: int | None
-    detail: str
 
 
 def _log(partition: Partition, rows: Sequence[_SegmentRow]) -> PartitionLog:

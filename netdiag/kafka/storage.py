@@ -272,7 +272,8 @@ class DataDirectory:
 
     `checkpoints` are offsets by the name of their file; `broker_epoch` is that of the clean shutdown. `is_cut` where
     there is more than was looked at. `has_bootstrap`: it has the metadata that the cluster began with. `logs`: what the
-    logs hold, by folder; None where they were not read. `state`: what internal topics say.
+    logs hold, by folder; None where they were not read. `state`: what internal topics say. `changed`: files and folders
+    that a broker deleted or wrote to while they were read, so that not all of them counts.
     """
 
     path: str
@@ -286,6 +287,7 @@ class DataDirectory:
     has_bootstrap: bool = False
     logs: Mapping[str, PartitionLog] | None = None
     state: StoredState = NOTHING_STORED
+    changed: tuple[str, ...] = ()
 
     def checkpoint(self, file: str, name: PartitionName) -> int | None:
         """What a checkpoint says of a partition; None where it says nothing, or is not about such a folder."""
@@ -294,10 +296,11 @@ class DataDirectory:
         return self.checkpoints.get(file, {}).get((name.topic, name.partition))
 
     def inconsistencies(self) -> Iterator[FileProblem]:
-        """Where a checkpoint says what the log of a partition does not have."""
+        """Where a checkpoint says what the log of a partition does not have; of one that changed nothing is known."""
+        changed = {path.partition("/")[0] for path in self.changed}
         for partition in self.partitions:
             log = (self.logs or {}).get(partition.folder)
-            if log is None:
+            if log is None or partition.folder in changed:
                 continue
             for file, what in ((HIGH_WATERMARKS, "high watermark"), (RECOVERY_POINTS, "recovery point")):
                 offset = self.checkpoint(file, partition.name)

@@ -71,6 +71,11 @@ def _directory(one: DataDirectory, screen: Screen) -> Iterator[Line]:
         yield (Run("  "), screen.run(f"{problem.path}: ", Style.PLACE), screen.run(problem.message, Style.WARNING))
     if len(one.problems) > MOST_ROWS:
         yield (Run(f"  and {len(one.problems) - MOST_ROWS:,} more problems: --json has all", Style.DIM),)
+    if one.changed:
+        others = f" and {len(one.changed) - 1:,} more" if len(one.changed) > 1 else ""
+        text = f"{one.changed[0]}{others} changed while netdiag read: not all of what the broker wrote there counts"
+        yield ()
+        yield from hanging((Run("  "),), screen.visible(text), screen)
     if one.is_cut:
         yield (Run("  there is more in the directory than netdiag reads", Style.WARNING),)
 
@@ -197,6 +202,7 @@ def _directory_value(one: DataDirectory) -> dict[str, Any]:
         "committed_offsets": [_commit_value(commit) for commit in one.state.commits],
         "unread_records": one.state.unread,
         "problems": [{"path": problem.path, "message": problem.message} for problem in one.problems],
+        "changed": list(one.changed),
         "complete": not one.is_cut and not one.state.is_cut,
     }
 

@@ -107,6 +107,12 @@ TARGETS = (
         "shows one",
     ),
     _tests(
+        "storage-beside",
+        "40 looks each at the directories of two brokers 3.9.1 and 4.3.1 that roll, delete, compact and cut off logs, "
+        "and change leaders: no problem where there is none, every log up to the high watermark that a client was told "
+        "before, and nothing changes on disk while the brokers stand still",
+    ),
+    _tests(
         "capture-rate",
         "five runs in turns at rising rates: median loss of the scapy engine at its stated maximum rate is 0, of the "
         "tcpdump and dumpcap engines at most that of tcpdump itself + 0.1 percentage points",

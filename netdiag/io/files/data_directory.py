@@ -2,9 +2,13 @@
 
 Every folder and file counts against a limit, so that a directory that somebody else filled costs bounded time and
 memory. Links are not followed: a broker makes none.
+
+A broker may be writing meanwhile. It replaces text files in one step, and deletes: what has gone is no problem. Offsets
+only grow, so checkpoints are read before anything that they are held against.
 """
 
 import os
+import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,6 +19,7 @@ from netdiag.io.files import read_inside
 from netdiag.kafka.storage import (
     BOOTSTRAP,
     CLEAN_SHUTDOWN,
+    HIGH_WATERMARKS,
     LEADER_EPOCHS,
     META_PROPERTIES,
     OFFSET_CHECKPOINTS,
@@ -43,6 +48,9 @@ MOST_PARTITIONS = 200_000
 MOST_BYTES = 16 * 1024 * 1024
 # Of a file that holds a few lines.
 FEW_BYTES = 65_536
+# A broker that runs writes its high watermarks every five seconds, unless it is told otherwise.
+_CHECKPOINTED = 6.0
+_POLL = 0.1
 _T = TypeVar("_T")
 
 
@@ -58,6 +66,21 @@ def read_data_directory(path: str, *, most_names: int = MOST_NAMES, only: Collec
         raise InputError((error.strerror or "cannot be read").lower(), where=path, hint=_hint(error)) from error
 
 
+def await_high_watermarks(path: str) -> None:
+    """Waits until the broker has written its high watermarks again, if it runs: they may be of a log that has gone."""
+    name = os.path.join(path, HIGH_WATERMARKS)
+    before = _written(name)
+    while time.time() - before < _CHECKPOINTED and _written(name) == before:
+        time.sleep(_POLL)
+
+
+def _written(path: str) -> float:
+    """When a file was written, in seconds since 1970 UTC; 0 where that is not known."""
+    with suppress(OSError):
+        return min(os.lstat(path).st_mtime, time.time())
+    return 0
+
+
 def _hint(error: OSError) -> str | None:
     return "run netdiag as root, or as the user of the broker" if isinstance(error, PermissionError) else None
 
@@ -68,10 +91,16 @@ class _Reading:
     left: int
     only: frozenset[str] = frozenset()
     problems: list[FileProblem] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
     is_cut: bool = False
 
     def directory(self) -> DataDirectory:
         names = self._names("")
+        checkpoints = {
+            name: found
+            for name in OFFSET_CHECKPOINTS
+            if name in names and (found := self._parsed(name, offset_checkpoint, MOST_BYTES)) is not None
+        }
         wanted = names & self.only if self.only else names
         folders = {name: kind for name in wanted if (kind := partition_name(name)) is not None}
         known = sorted(folders.items())
@@ -89,13 +118,10 @@ class _Reading:
             meta=self._parsed(META_PROPERTIES, meta_properties) if META_PROPERTIES in names else None,
             is_shut_down_cleanly=CLEAN_SHUTDOWN in names,
             broker_epoch=self._parsed(CLEAN_SHUTDOWN, broker_epoch) if CLEAN_SHUTDOWN in names else None,
-            checkpoints={
-                name: found
-                for name in OFFSET_CHECKPOINTS
-                if name in names and (found := self._parsed(name, offset_checkpoint, MOST_BYTES)) is not None
-            },
+            checkpoints=checkpoints,
             partitions=partitions,
             problems=tuple(self.problems),
+            changed=tuple(self.changed),
             is_cut=self.is_cut,
             has_bootstrap=BOOTSTRAP in names,
         )
@@ -106,6 +132,9 @@ class _Reading:
         snapshots: list[str] = []
         try:
             names = self._names(folder)
+        except FileNotFoundError:
+            self.changed.append(folder)
+            names = frozenset()
         except OSError as error:
             self.problems.append(FileProblem(path=folder, message=(error.strerror or "cannot be read").lower()))
             names = frozenset()
@@ -147,6 +176,9 @@ class _Reading:
 
     def _parsed(self, name: str, parse: Callable[[str], _T], limit: int = FEW_BYTES) -> _T | None:
         data = read_inside(self.path, os.path.join(self.path, name), limit=limit)
+        if data is None and not os.path.lexists(os.path.join(self.path, name)):
+            self.changed.append(name)
+            return None
         if data is None:
             self.problems.append(FileProblem(path=name, message=f"is no file of at most {limit:,} bytes to be read"))
             return None

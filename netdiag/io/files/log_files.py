@@ -1,7 +1,7 @@
 """The files of a data directory that the capture engine reads: logs, and snapshots of them."""
 
-from collections.abc import Iterator
-from os.path import join
+from collections.abc import Iterable, Iterator
+from os.path import join, lexists
 
 from netdiag.kafka.storage import BOOTSTRAP, DataDirectory, FolderKind, Partition
 from netdiag.kafka.stored_records import METADATA_TOPIC
@@ -24,6 +24,11 @@ def log_files(one: DataDirectory, topics: frozenset[str], prefix: str) -> Iterat
             yield _file(one, partition, name, prefix, None)
         for segment in partition.segments:
             yield _file(one, partition, segment.file, prefix, segment.offset)
+
+
+def gone(files: Iterable[LogFile]) -> list[str]:
+    """The names of those that a broker has deleted since."""
+    return [file.name for file in files if not lexists(file.path)]
 
 
 def _file(one: DataDirectory, partition: Partition, name: str, prefix: str, base_offset: int | None) -> LogFile:

@@ -9,7 +9,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from netdiag.io.files.log_files import log_files
+from netdiag.io.files.data_directory import read_data_directory
+from netdiag.io.files.log_files import gone, log_files
 from netdiag.kafka.protocol import stored_topics
 from netdiag.kafka.storage import BOOTSTRAP, DataDirectory
 from netdiag.kafka.storage import metadata_snapshot as reaches_up_to
@@ -40,6 +41,8 @@ _COLUMNS = (
     "key", "key_encoding", "key_bytes", "value", "value_encoding", "value_bytes",
 )  # fmt: skip
 _UNREADABLE = "UNREADABLE"
+# A broker that compacts or deletes while its logs are read is waited for by reading them so many times.
+_MOST_LOOKS = 3
 Tell = Callable[[int], None]
 
 
@@ -117,8 +120,20 @@ def stored_state(
 ) -> StoredState:
     """What the metadata of the cluster and the offsets of groups amount to, in as many records as are to be read.
 
-    Of the metadata, the latest snapshot counts and what the log has behind it.
+    Of the metadata, the latest snapshot counts and what the log has behind it. Where a file has gone meanwhile, what it
+    held may be in another one: all is read again.
     """
+    for _ in range(_MOST_LOOKS):
+        files, begins = _files_of_state(one, topics)
+        state = state_of(files, begins, tell, most)
+        if not gone(files):
+            return state
+        one = read_data_directory(one.path, only={partition.folder for partition in one.partitions})
+    return replace(state, is_cut=True)
+
+
+def _files_of_state(one: DataDirectory, topics: frozenset[str]) -> tuple[list[LogFile], int]:
+    """The files to read, and the offset of the metadata's log that they are to be read from."""
     files = [file for file in log_files(one, topics, "") if file.topic in (METADATA_TOPIC, OFFSETS_TOPIC)]
     snapshots = [file for file in files if reaches_up_to(file.path.rpartition("/")[2]) is not None]
     latest = snapshots[-1] if snapshots else None
@@ -128,7 +143,7 @@ def stored_state(
         for file in files
         if not file.path.endswith(".checkpoint") or file is latest or (latest is None and file.path.endswith(BOOTSTRAP))
     ]
-    return state_of(read, begins, tell, most)
+    return read, begins
 
 
 def state_of(

@@ -45,6 +45,7 @@ from netdiag.errors import InputError, UsageError
 from netdiag.io.files.captures import capture_files, size_of
 from netdiag.io.files.data_directory import read_data_directory
 from netdiag.io.files.log_files import log_files
+from netdiag.io.files.log_problems import log_problems
 from netdiag.io.files.stored_state import commit_cells, decoded_records, made_batches, state_of
 from netdiag.io.spark.reading import Reading, read_batches, read_latencies
 from netdiag.kafka.stored_records import OFFSETS_TOPIC
@@ -240,6 +241,8 @@ class StorageReader(DataSourceReader):
                 if state.is_cut:
                     raise InputError("has more records than netdiag keeps", where=folder)
                 yield from made_batches(self._level, map(commit_cells, state.commits), self._names)
+        elif self._level == "log_problems":
+            yield from log_problems(files, self._names)
         else:
             for ready in native.read_logs(files, {self._level: self._names}):
                 yield from ready.get(self._level, ())
