@@ -34,7 +34,7 @@ from netdiag.kafka.broker_config import BrokerConfig
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.images.settings import Setting
 from netdiag.kafka.listeners import is_loopback, is_wildcard
-from netdiag.kafka.rest_services import BOOTSTRAP_PROPERTY, AdvertisedUrl, RestService
+from netdiag.kafka.rest_services import BOOTSTRAP_PROPERTY, AdvertisedUrl, RestService, is_oauth_url
 from netdiag.values import dataclass
 
 # More services than anybody runs on one machine, since every two of a group are tried; addresses of one of them.
@@ -228,8 +228,9 @@ class Neighbourhood:
     def _at_own_loopback(self, attempt: Attempt, contact: Contact) -> tuple[Contact, RestNeighbour | None]:
         """What fails at the client's own loopback: certain where a service has the port, and nothing here may."""
         port = attempt.address.port
-        meant = next((one for one in self._bound.values() if port in ports_of(one)), None)
-        serves = holds_broker(attempt.member) or any(p.target == port for p in attempt.member.published)
+        meant = next((one for one in self._bound.values() if _may_be_meant(one, attempt, port)), None)
+        is_hidden = holds_broker(attempt.member) and self.deployment.broker(attempt.member.name) is None
+        serves = is_hidden or any(p.target == port for p in attempt.member.published)
         if meant is None or meant.name == attempt.member.name or serves:
             known = attempt.member.sockets is not None and isinstance(contact, Failed)
             if known and not any(number == port for _, number in attempt.member.sockets or ()):
@@ -324,6 +325,13 @@ class Neighbourhood:
         if known is None:
             known = self._clusters[neighbour.name] = _cluster_of(self.deployment, neighbour)
         return known
+
+
+def _may_be_meant(neighbour: RestNeighbour, attempt: Attempt, port: int) -> bool:
+    """Whether a service is of the kind that the setting is for, and has the port, be it on the docker host."""
+    gives_tokens = neighbour.config.service is RestService.KEYCLOAK
+    published = (one.published for one in neighbour.member.published)
+    return gives_tokens is is_oauth_url(attempt.client.setting) and port in (*ports_of(neighbour), *published)
 
 
 def ports_of(neighbour: RestNeighbour) -> tuple[int, ...]:

@@ -4,8 +4,10 @@ A worker of Kafka Connect that does not lead its group forwards what changes con
 forwards a restart to the one that runs the connector; a secondary Schema Registry forwards writes to the primary, and a
 node of ksqlDB asks others for their part of a query. Each registers the URL that the others are to use.
 
+Keycloak gives tokens to clients of SASL/OAUTHBEARER, and brokers the keys that verify them.
+
 Sources: RestServer and RestServerConfig of Kafka Connect; the start scripts of cp-kafka-connect and debezium/connect.
-Those of Schema Registry, ksqlDB and REST Proxy follow their documentation.
+Those of Schema Registry, ksqlDB, REST Proxy and Keycloak follow their documentation.
 """
 
 from collections.abc import Mapping
@@ -45,6 +47,8 @@ _OTHER_PROGRAMS = regex(
 )
 _ASSIGNED = regex(r"(?<![\w$./-])(?P<name>[A-Z][A-Z0-9_]{2,99})=")
 _MOST_ASSIGNED = 100
+# The latter is that of Redpanda Console.
+_OAUTH_URL = regex(r"SASL_(?:OAUTHBEARER_(?:TOKEN|JWKS)_ENDPOINT_URL|OAUTH_TOKENENDPOINT)\Z")
 _URL = regex(r"(?i)(?P<scheme>https?)://\[?(?P<host>[0-9a-z\-%._:]*?)\]?:(?P<port>\d{1,5})/?")
 
 
@@ -56,6 +60,7 @@ class RestService(Enum):
     SCHEMA_REGISTRY = "Schema Registry"
     KSQLDB = "ksqlDB"
     REST_PROXY = "REST Proxy"
+    KEYCLOAK = "Keycloak"
 
 
 # A group, and what is kept in topics for it.
@@ -87,6 +92,10 @@ _CONFLUENT_IMAGES = (
     (regex(r"(?:cp-)?ksqldb?-server"), RestService.KSQLDB, "KSQL_"),
     (regex(r"cp-kafka-rest"), RestService.REST_PROXY, "KAFKA_REST_"),
 )
+_KEYCLOAK_IMAGE = regex(r"(?:.*/)?keycloak/keycloak")
+# Its variables, and the options that win over them: KC_HTTP_PORT is --http-port.
+_KEYCLOAK_OPTION = regex(r"(?<!\S)--(?P<name>[a-z-]{1,60})[= ](?P<value>[^\s-]\S{0,200})")
+_KEYCLOAK_START = regex(r"(?<![\w-])start(?P<dev>-dev)?(?![\w-])")
 _DEBEZIUM_IMAGE = regex(r"(?:.*/)?debezium/connect(?:-base)?")
 # Variables that tell a worker in an image that nobody knows.
 _CONNECT_VARIABLES = frozenset({"CONNECT_GROUP_ID", "CONNECT_CONFIG_STORAGE_TOPIC", "CONNECT_OFFSET_STORAGE_TOPIC"})
@@ -159,7 +168,7 @@ class RestConfig:
                 return self._advertised_by("host.name", "")
             case RestService.KSQLDB:
                 return self._advertised_listener("ksql.advertised.listener")
-            case RestService.REST_PROXY:
+            case RestService.REST_PROXY | RestService.KEYCLOAK:
                 return None
 
     def _advertised_by(self, host_property: str, port_property: str) -> AdvertisedUrl | None:
@@ -222,6 +231,16 @@ class RestConfig:
         )
 
 
+def is_oauth_url(setting: str) -> bool:
+    """Whether a property, or a variable for one, holds the URL of a provider of tokens, or of its keys."""
+    return _OAUTH_URL.search(plain_name(setting)) is not None
+
+
+def plain_name(setting: str) -> str:
+    """The name of a setting as images spell it in variables, without the file that it stands in."""
+    return setting.partition(" in ")[0].upper().replace(".", "_").replace("-", "_")
+
+
 def starts_other_program(command: str) -> bool:
     """Whether a command runs something else than the service of its image."""
     return _OTHER_PROGRAMS.search(command) is not None
@@ -241,13 +260,15 @@ def split_url(text: str) -> tuple[str, str, int] | None:
     return match["scheme"].lower(), match["host"], int(match["port"])
 
 
-def rest_config(image: str, environment: Environment) -> RestConfig | None:
+def rest_config(image: str, environment: Environment, command: str = "") -> RestConfig | None:
     """The configuration of a container of this image; None for one that is none of these services."""
     found = _REPOSITORY.search(image)
     repository, tag = (found["name"], found["tag"]) if found else ("", None)
     name = repository.rpartition("/")[2]
     if _DEBEZIUM_IMAGE.fullmatch(repository) or environment.keys() >= _DEBEZIUM_VARIABLES:
         return _debezium(environment, tag if _DEBEZIUM_IMAGE.fullmatch(repository) else "")
+    if _KEYCLOAK_IMAGE.fullmatch(repository):
+        return _keycloak(environment, command)
     for pattern, service, prefix in _CONFLUENT_IMAGES:
         if pattern.fullmatch(name):
             return _with_prefix(service, prefix, environment, tag)
@@ -311,6 +332,23 @@ def _debezium(environment: Environment, tag: str | None) -> RestConfig:
         "status.storage.topic": "connect-status",
     }
     return RestConfig(service=RestService.CONNECT, settings=with_defaults(given, defaults))
+
+
+def _keycloak(environment: Environment, command: str) -> RestConfig:
+    """Keycloak: `start` serves HTTPS, and HTTP only where that is enabled; `start-dev` serves HTTP."""
+    given = {variable.removeprefix("KC_").lower().replace("_", "-"): text for variable, text in environment.items()}
+    given |= {match["name"]: match["value"] for match in islice(_KEYCLOAK_OPTION.finditer(command), _MOST_ASSIGNED)}
+    start = _KEYCLOAK_START.search(command)
+    asked = ("http-enabled", "http-port", "https-port", "http-host")
+    listeners: list[str] = []
+    if start is not None and "config-file" not in given and all(given.get(name, "") is not None for name in asked):
+        host = given.get("http-host") or ""
+        if given.get("http-enabled", "true" if start["dev"] else "false") == "true":
+            listeners.append(f"http://{host}:{given.get('http-port') or 8080}")
+        if "https-certificate-file" in given or "https-key-store-file" in given:
+            listeners.append(f"https://{host}:{given.get('https-port') or 8443}")
+    told = image_default("listeners", ",".join(listeners) or None)
+    return RestConfig(service=RestService.KEYCLOAK, settings={"listeners": told})
 
 
 def _default_listener(given: Mapping[str, Setting], tag: str | None, without: tuple[int, int]) -> str | None:

@@ -5,16 +5,17 @@ from collections.abc import Sequence
 
 from netdiag.patterns import regex
 
-# Where a store lies and of what type it is, is no secret.
+# Where a store lies and of what type it is, is no secret, nor is the URL that gives tokens.
+_TOKEN = r"TOKEN(?![._]ENDPOINT[._]URL\b)"
 _WORDS = (
-    r"PASSWORD|PASSWD|PASSPHRASE|SECRET|JAAS|TOKEN|(?:KEY|TRUST)STORE(?![._](?:LOCATION|FILENAME|TYPE)\b)|CREDENTIAL"
+    rf"PASSWORD|PASSWD|PASSPHRASE|SECRET|JAAS|{_TOKEN}|(?:KEY|TRUST)STORE(?![._](?:LOCATION|FILENAME|TYPE)\b)|CREDENTIAL"
     "|PRIVATE.?KEY|API.?KEY|ACCESS.?KEY|SASL.USERS|CLIENT.USERS"
 )
 _WORD = regex(rf"{_WORDS}|://", re.IGNORECASE)
 _NAME = rf"[\w.\-]*(?:{_WORDS})[\w.\-]*"
 _ASSIGNMENT = regex(rf"(?:^|[\s\-{{,\"'?;]){_NAME}[\"']?\s*(?:=|:(?=\s|$))\s*(?P<value>.*)$", re.IGNORECASE)
 _INSIDE = regex(
-    r"(?:password|passwd|secret|token)[\w.\-]*(?:\\?[\"']\s*:|\s*=|\s*:\s)\s*(?P<value>\\?\"[^\"]*\"?|'[^']*'?|[^\s;,]+)",
+    rf"(?:password|passwd|secret|{_TOKEN})[\w.\-]*(?:\\?[\"']\s*:|\s*=|\s*:\s)\s*(?P<value>\\?\"[^\"]*\"?|'[^']*'?|[^\s;,]+)",
     re.IGNORECASE,
 )
 _IN_URL = regex(r"://[^\s/@:]*:(?P<value>[^\s/@]+)@")

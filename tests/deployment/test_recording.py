@@ -280,6 +280,8 @@ def test_what_is_no_such_value_is_said_with_its_place(change: dict[str, Any], sa
         ("CONFIG", '{"sasl.password": "hunter2", "a": 1}'),
         ("PROPS", 'x required user_alice="hunter2" ;'),
         ("CMD", "redis-server --requirepass hunter2"),
+        ("KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL", "http://me:hunter2@keycloak/token"),
+        ("KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL", "http://keycloak/token?client_secret=hunter2"),
     ],
 )
 def test_secrets_are_hidden(name: str, value: str) -> None:
@@ -297,6 +299,8 @@ def test_secrets_are_hidden(name: str, value: str) -> None:
         ("KAFKA_SSL_KEYSTORE_LOCATION", "/etc/kafka.jks"),
         ("KAFKA_LISTENER_SECURITY_PROTOCOL_MAP", "A:PLAINTEXT,B:SASL_SSL"),
         ("KAFKA_PASSWORD", ""),
+        ("KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL", "http://keycloak:8080/realms/x/token"),
+        ("ANY", "sasl.oauthbearer.token.endpoint.url=http://keycloak:8080/token"),
     ],
 )
 def test_what_is_no_secret_stays(name: str, value: str) -> None:

@@ -82,6 +82,36 @@ def test_url(image: str, environment: dict[str, str | None], listeners: str | No
 
 
 @pytest.mark.parametrize(
+    ("command", "environment", "listeners"),
+    [
+        ("start-dev", {}, "http://:8080"),
+        ("start-dev --import-realm", {"KC_HTTP_PORT": "8180"}, "http://:8180"),
+        ("start-dev --http-port=8280", {"KC_HTTP_PORT": "8180"}, "http://:8280"),
+        ("start-dev --http-port 8280 --http-host 127.0.0.1", {}, "http://127.0.0.1:8280"),
+        ("start", {"KC_HTTP_ENABLED": "true"}, "http://:8080"),
+        ("start --optimized", {"KC_HTTPS_CERTIFICATE_FILE": "/c.pem"}, "https://:8443"),
+        (
+            "/opt/keycloak/bin/kc.sh start --http-enabled=true --https-port=9443",
+            {"KC_HTTPS_KEY_STORE_FILE": "/k"},
+            "http://:8080,https://:9443",
+        ),
+        # It refuses to start.
+        ("start", {}, None),
+        # The image's own command, an unknown port, a file that may say anything.
+        ("", {}, None),
+        ("start-dev", {"KC_HTTP_PORT": None}, None),
+        ("start-dev --config-file=/kc.conf", {}, None),
+    ],
+)
+def test_keycloak(command: str, environment: dict[str, str | None], listeners: str | None) -> None:
+    found = rest_config("quay.io/keycloak/keycloak:26.0", environment, command)
+    assert found is not None
+    assert found.service is RestService.KEYCLOAK
+    assert found.listeners == listeners
+    assert found.advertised is None
+
+
+@pytest.mark.parametrize(
     ("image", "environment"),
     [
         ("confluentinc/cp-kafka:7.9.2", NAMED),

@@ -269,6 +269,12 @@ def shown(line: str, *above: str) -> str:
         ("  KAFKA_LISTENERS: PLAINTEXT://:9092", "  KAFKA_LISTENERS: PLAINTEXT://:9092"),
         ("  KAFKA_ADVERTISED_LISTENERS: A://a:1,B://b:2", "  KAFKA_ADVERTISED_LISTENERS: A://a:1,B://b:2"),
         ("  image: tokenizer:1", "  image: tokenizer:1"),
+        (
+            "  KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL: http://k:8080/x",
+            "  KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL: http://k:8080/x",
+        ),
+        ("sasl.oauthbearer.token.endpoint.url=http://u:secret@k", "sasl.oauthbearer.token.endpoint.url=http://u:*@k"),
+        ("  A_TOKEN_ENDPOINT_URLS: x", "  A_TOKEN_ENDPOINT_URLS: *"),
         ("  KAFKA_SSL_KEY_PASSWORD:", "  KAFKA_SSL_KEY_PASSWORD:"),
     ],
 )

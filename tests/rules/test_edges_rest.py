@@ -1,11 +1,12 @@
 """Cases of the rules about services beside the brokers, beside their docstring examples: milder cases, silence."""
 
 import json
+import time
 from collections.abc import Mapping
 
 import pytest
 
-from netdiag.deployment.neighbours import url_cells, url_outcome
+from netdiag.deployment.neighbours import UrlCell, url_cells, url_outcome
 from netdiag.findings import FileLocation
 from netdiag.rules.declared import check_deployment
 from tests.deployment.stacks import deployment_of
@@ -29,6 +30,16 @@ def service(image: str, environment: dict[str, str], **keys: object) -> dict[str
 def worker(host: str, *, keys: Mapping[str, object] | None = None, **environment: str) -> dict[str, object]:
     variables = {**CONNECT, "CONNECT_REST_ADVERTISED_HOST_NAME": host, **environment}
     return service("confluentinc/cp-kafka-connect:7.9.2", variables, **(keys or {}))
+
+
+def oauth(**environment: str) -> dict[str, object]:
+    """A broker whose clients log in with tokens."""
+    listeners = {
+        "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "PLAINTEXT:PLAINTEXT,LOGIN:SASL_PLAINTEXT",
+        "KAFKA_LISTENERS": "PLAINTEXT://:9092,LOGIN://:9094",
+        "KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://tokens:9092,LOGIN://tokens:9094",
+    }
+    return service("confluentinc/cp-kafka:7.9.2", {**KAFKA, **listeners, **environment})
 
 
 def found(services: Mapping[str, object], **files: str) -> list[str]:
@@ -228,6 +239,183 @@ def test_urls_among_other_settings(name: str, value: str) -> None:
     ]
 
 
+JWKS = "KAFKA_LISTENER_NAME_LOGIN_OAUTHBEARER_SASL_OAUTHBEARER_JWKS_ENDPOINT_URL"
+TOKENS = "KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL"
+KEYCLOAK = service("quay.io/keycloak/keycloak:26.0", {}, command="start-dev", ports=["8090:8080"])
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "expected"),
+    [
+        (JWKS, "http://keycloak:8080/realms/x/protocol/openid-connect/certs", []),
+        (JWKS, "http://keycloak:8090/realms/x", ["error rest-url-unreachable tokens keycloak:8090"]),
+        (TOKENS, "http://keycloak:8090/realms/x", ["error rest-url-unreachable tokens keycloak:8090"]),
+        # The broker itself, by the port in the container and by the one on the docker host.
+        (TOKENS, "http://localhost:8080/realms/x", ["error rest-url-unreachable tokens localhost:8080"]),
+        (JWKS, "http://localhost:8090/realms/x", ["error rest-url-unreachable tokens localhost:8090"]),
+        # That the registry listens on this port tells nothing of tokens.
+        (TOKENS, "http://localhost:8081/realms/x", []),
+        (TOKENS, "http://keycloack:8080", ["warning rest-url-unreachable tokens keycloack:8080"]),
+        (TOKENS, "https://login.example.com/token", []),
+        (TOKENS, "https://keycloak:8080/", ["error rest-url-unreachable tokens keycloak:8080"]),
+        (JWKS, "file:///keys.json", []),
+        # Of what a broker is told besides, nothing is for itself.
+        ("KAFKA_SCHEMA_REGISTRY_URL", "http://keycloak:8090", []),
+    ],
+)
+def test_brokers_use_urls_of_providers_of_tokens(name: str, url: str, expected: list[str]) -> None:
+    registry = service("confluentinc/cp-schema-registry:7.9.2", {**REGISTRY, "SCHEMA_REGISTRY_HOST_NAME": "r"})
+    assert found({"keycloak": KEYCLOAK, "registry": registry, "tokens": oauth(**{name: url})}) == expected
+
+
+def test_a_brokers_file_tells_where_its_keys_come_from() -> None:
+    properties = (
+        "process.roles=broker,controller\nnode.id=1\ncontroller.quorum.voters=1@other:9093\n"
+        "controller.listener.names=CONTROLLER\nlisteners=PLAINTEXT://:9092,CONTROLLER://:9093\n"
+        "advertised.listeners=PLAINTEXT://other:9092\n"
+        "listener.name.x.oauthbearer.sasl.oauthbearer.token.endpoint.url=http://keycloak:8090/token\n"
+    )
+    volumes = ["./server.properties:/mnt/shared/config/server.properties"]
+    services = {"keycloak": KEYCLOAK, "other": service("apache/kafka:3.9.1", {}, volumes=volumes)}
+    assert found(services, **{"server.properties": properties}) == ["error rest-url-unreachable other keycloak:8090"]
+
+
+@pytest.mark.parametrize(
+    ("client", "properties", "expected"),
+    [
+        (
+            {"command": "kafka-topics --bootstrap-server kafka:9092 --list --command-config /conf/client.properties"},
+            "# sasl.oauthbearer.token.endpoint.url=http://keycloak:1\n"
+            "sasl.oauthbearer.token.endpoint.url = http://keycloak:8090/token\n",
+            ["error rest-url-unreachable client keycloak:8090"],
+        ),
+        (
+            {"environment": {"CONNECT_PRODUCER_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL": "http://keycloak:8090/token"}},
+            "sasl.oauthbearer.token.endpoint.url=http://keycloak:8091/token\n",
+            ["error rest-url-unreachable client keycloak:8090"],
+        ),
+        # A URL of another kind does not replace it.
+        (
+            {"environment": {"SCHEMA_REGISTRY_URL": "http://nobody.example.com"}},
+            "schema.registry.url=http://keycloak:1\nsasl.oauthbearer.token.endpoint.url=http://keycloak:8091/token\n",
+            ["error rest-url-unreachable client keycloak:8091"],
+        ),
+    ],
+)
+def test_clients_use_urls_of_providers_of_tokens(
+    client: dict[str, object], properties: str, expected: list[str]
+) -> None:
+    volumes = ["./client.properties:/conf/client.properties"]
+    services = {"keycloak": KEYCLOAK, "client": {"image": "example/app", "volumes": volumes, **client}}
+    assert found(services, **{"client.properties": properties}) == expected
+
+
+def test_workers_files_tell_where_tokens_come_from() -> None:
+    started = service(
+        "apache/kafka:4.0.0",
+        {},
+        command="connect-distributed.sh /conf/worker.properties",
+        volumes=["./worker.properties:/conf/worker.properties"],
+    )
+    properties = "group.id=connect\nproducer.sasl.oauthbearer.token.endpoint.url=http://keycloak:8090/token\n"
+    services = {"keycloak": KEYCLOAK, "connect": started}
+    assert found(services, **{"worker.properties": properties}) == ["error rest-url-unreachable connect keycloak:8090"]
+
+
+KAFKA_UI = """\
+auth:
+  type: OAUTH2
+  oauth2:
+    client:
+      keycloak: {issuer-uri: "http://keycloak:1/realms/x"}
+kafka:
+  clusters:
+    -
+      name: one
+      bootstrapServers: kafka:9092
+      schemaRegistry: http://registry:8085  # not http://registry:2
+      #schemaRegistry: http://registry:3
+      kafkaConnect:
+      - name: first
+        address: http://connect:8083
+      properties:
+        sasl.oauthbearer.token.endpoint.url: "http://keycloak:8090/token"
+server: {url: "http://registry:4"}
+"""
+REDPANDA_CONSOLE = """\
+kafka:
+  brokers: ["kafka:9092"]
+  sasl: {oauth: {tokenEndpoint: "http://keycloak:8090/token"}}
+schemaRegistry:
+  enabled: true
+  urls:
+  - http://registry:8085
+kafkaConnect:
+  clusters:
+    - {name: first, url: "http://connect:8083"}
+login:
+  oidc: {issuerUrl: "http://keycloak:1"}
+"""
+AKHQ_FILE = f"""\
+micronaut: {{security: {{oauth2: {{clients: {{keycloak: {{openid: {{issuer: "http://keycloak:1"}}}}}}}}}}}}
+{AKHQ}\
+      ui-options: {{home: "http://registry:2"}}
+      properties.two:
+        sasl.oauthbearer.token.endpoint.url: http://keycloak:8090/token
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "registry"),
+    [
+        ("/etc/kafkaui/config.yml", KAFKA_UI, "schemaRegistry"),
+        ("/etc/redpanda/console.yaml", REDPANDA_CONSOLE, "schemaRegistry.urls"),
+        ("/app/application.yml", AKHQ_FILE, "schema-registry.url"),
+    ],
+)
+def test_files_of_consoles(file: str, text: str, registry: str) -> None:
+    known = service("confluentinc/cp-schema-registry:7.9.2", {**REGISTRY, "SCHEMA_REGISTRY_HOST_NAME": "r"})
+    name = file.rpartition("/")[2]
+    around = {"keycloak": KEYCLOAK, "registry": known, "connect": worker("connect")}
+    expected = ["console http://registry:8085 refused registry", "console http://connect:8083 ok connect"]
+    expected += ["console http://keycloak:8090 refused keycloak"]
+    mounted = service("example/console", {}, volumes=[f"./{name}:{file}"])
+    services = {**around, "console": mounted}
+    assert sorted(cells(services, **{name: text})) == sorted(expected)
+    assert f"{registry} in {name}" in settings(services, **{name: text})
+    assert "error rest-url-unreachable console registry:8085" in found(services, **{name: text})
+    # The same text as a variable.
+    services = {**around, "console": service("example/console", {"CONSOLE_CONFIG_FILE": text})}
+    assert sorted(cells(services)) == sorted(expected)
+    assert f"{registry} in CONSOLE_CONFIG_FILE" in settings(services)
+
+
+def test_a_variable_replaces_what_a_file_says() -> None:
+    console = service(
+        "example/console", {"SCHEMA_REGISTRY_URL": "http://one:1"}, volumes=["./config.yml:/c/config.yml"]
+    )
+    text = "schemaRegistry: http://two:2\n"
+    assert cells({"console": console}, **{"config.yml": text}) == ["console http://one:1 unresolved "]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "schemaRegistry:\n" + "".join(f"{' ' * depth}a:\n" for depth in range(1, 250)) + " " * 250 + "u: http://a:1\n",
+        "connect: " + "{a: " * 5000 + "http://a:1\n",
+        "schemaRegistry: [" + "http://a:1," * 5000 + "]\n",
+        "- " * 20_000 + "connect: http://a:1\n",
+        "schemaRegistry: http://a:99999\n",
+        "schemaRegistry: http://\x1b[31ma:1\n",
+    ],
+)
+def test_hostile_files_are_bounded(text: str) -> None:
+    console = service("example/console", {}, volumes=["./config.yml:/c/config.yml"])
+    started = time.process_time()
+    assert len(cells({"console": console}, **{"config.yml": text})) <= 200
+    assert time.process_time() - started < 2
+
+
 REPLICAS = {"deploy": {"replicas": 3}}
 
 
@@ -266,11 +454,20 @@ def test_an_alias_of_two_workers() -> None:
     assert found(services) == ["error rest-advertised-shared connect-1 connect"]
 
 
-def cells(services: Mapping[str, object]) -> list[str]:
+def cells(services: Mapping[str, object], **files: str) -> list[str]:
     """What every service gets at every URL."""
+    return [f"{one.source} {one.url} {url_outcome(one, one.predicted)} {one.target}" for one in told(services, files)]
+
+
+def settings(services: Mapping[str, object], **files: str) -> list[str]:
+    """What tells every URL."""
+    return [one.setting for one in told(services, files)]
+
+
+def told(services: Mapping[str, object], files: Mapping[str, str]) -> tuple[UrlCell, ...]:
     kafka = service("confluentinc/cp-kafka:7.9.2", KAFKA)
-    deployment = deployment_of(json.dumps({"name": "t", "services": {"kafka": kafka, **services}}))
-    return [f"{one.source} {one.url} {url_outcome(one, one.predicted)} {one.target}" for one in url_cells(deployment)]
+    text = json.dumps({"name": "t", "services": {"kafka": kafka, **services}, "x-files": files})
+    return url_cells(deployment_of(text))
 
 
 def test_cells() -> None:

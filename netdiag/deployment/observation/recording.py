@@ -49,9 +49,12 @@ _NAME = regex(
     r"|_AUTH$|COOKIE|LICENSE",
     re.IGNORECASE,
 )
-_NO_SECRET = regex(r"_(?:FILENAME|FILE|LOCATION)$|^KAFKA_\w*_CREDENTIALS$", re.IGNORECASE)
+_NO_SECRET = regex(
+    r"_(?:FILENAME|FILE|LOCATION)$|^KAFKA_\w*_CREDENTIALS$|OAUTHBEARER[._]TOKEN[._]ENDPOINT[._]URL$", re.IGNORECASE
+)
+_TOKEN = r"token(?![._]endpoint[._]url\b)"
 _INSIDE = regex(
-    r"(?P<name>[\w.\-]*(?:password|passwd|passphrase|secret|token|user_\w{1,64})[\w.\-]{0,64}"
+    rf"(?P<name>[\w.\-]*(?:password|passwd|passphrase|secret|{_TOKEN}|user_\w{{1,64}})[\w.\-]{{0,64}}"
     r"(?:\\?[\"']\s*:\s*|\s*=\s*|\s*:\s+))(?P<value>\\?\"[^\"]*\"?|'[^']*'?|[^\s;,]+)",
     re.IGNORECASE,
 )

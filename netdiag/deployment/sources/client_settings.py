@@ -310,8 +310,8 @@ def _clients_by_commands(service: Service, member: Member) -> Iterator[KafkaClie
             )
 
 
-def _clients_by_files(service: Service, member: Member, file: FileContent) -> Iterator[KafkaClient]:
-    """The lists in the files that are mounted, or that the command or a variable names in a mounted folder."""
+def client_files(service: Service, member: Member, file: FileContent) -> Iterator[tuple[str, Text]]:
+    """Name and text of the files that are mounted, or that the command or a variable names in a mounted folder."""
     named = [volume.target for volume in service.volumes] + [config.target for config in service.configs]
     named += [
         word for _, part in _commands(service)[:2] for text in _words(part) for word in re.split(r"[\s=]", text.value)
@@ -322,7 +322,11 @@ def _clients_by_files(service: Service, member: Member, file: FileContent) -> It
         text = file(path)
         if text is None or len(text) > _LARGEST_FILE:
             continue
-        name = path.rpartition("/")[2]
+        yield path.rpartition("/")[2], text
+
+
+def _clients_by_files(service: Service, member: Member, file: FileContent) -> Iterator[KafkaClient]:
+    for name, text in client_files(service, member, file):
         for found in _bootstraps_in_document(name, text.value, _FILE_KEY):
             yield found.client(member, ComposeValue(variable=name, text=text))
 

@@ -35,7 +35,7 @@ from netdiag.deployment.sources.compose_text import ComposeServiceEditor, Compos
 from netdiag.deployment.sources.images import BuiltService, built_service
 from netdiag.deployment.sources.redpanda import redpanda_broker, starts_redpanda, with_clusters
 from netdiag.deployment.sources.relays import declared_relays, file_content
-from netdiag.deployment.sources.rest_services import declared_neighbour, url_clients
+from netdiag.deployment.sources.rest_services import broker_url_clients, declared_neighbour, url_clients
 from netdiag.deployment.sources.secured import (
     LoadTools,
     Stores,
@@ -143,7 +143,15 @@ def from_compose(
             *(d for service, member in asleep for d in declared_clients(service, member, active=False)),
         ),
         neighbours=tuple(neighbours.values()),
-        url_clients=tuple(u for service, m in clients for u in url_clients(service, m, neighbours.get(m.name))),
+        url_clients=(
+            *(
+                found
+                for service, member in clients
+                for content in [partial(_content, project, service, read)]
+                for found in url_clients(service, member, neighbours.get(member.name), content)
+            ),
+            *(found for broker in brokers for found in broker_url_clients(broker)),
+        ),
         relays=declared_relays(project, project.services.values(), read),
         waiting=tuple(d for service, member in clients for d in waiting_containers(service, member)),
         health_checks=tuple(d for service, member in kafka for d in health_check_clients(service, member)),

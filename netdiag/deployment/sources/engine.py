@@ -26,7 +26,7 @@ from netdiag.deployment.model.deployment import (
 )
 from netdiag.deployment.sources.client_settings import bootstraps_in_variables
 from netdiag.deployment.sources.redpanda import UNKNOWN_FILE, container_flags, redpanda_config, with_clusters
-from netdiag.deployment.sources.rest_services import told_urls
+from netdiag.deployment.sources.rest_services import broker_url_clients, told_urls
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status
 from netdiag.findings import ContainerLocation, Edit
 from netdiag.kafka.broker_config import broker_config
@@ -80,9 +80,10 @@ def from_engine(
     around = [c for c in containers if asked is not None and c.id not in asked]
     kafka = {c.id for c in containers if runs_kafka(c)}
     others = [c for c in inside if c.id not in kafka]
+    brokers = with_clusters([_broker(c, members[c.id]) for c in inside if c.id in kafka])
     return Deployment(
         name=name,
-        brokers=with_clusters([_broker(c, members[c.id]) for c in inside if c.id in kafka]),
+        brokers=brokers,
         others=tuple(members[c.id] for c in others),
         surroundings=Surroundings(
             brokers=with_clusters([_broker(c, members[c.id]) for c in around if c.id in kafka]),
@@ -91,7 +92,10 @@ def from_engine(
         ),
         clients=tuple(client for c in others for client in _clients(c, members[c.id])),
         neighbours=tuple(found for c in others if (found := _neighbour(c, members[c.id]))),
-        url_clients=tuple(found for c in others for found in told_urls(_values(c), members[c.id])),
+        url_clients=(
+            *(found for c in others for found in told_urls(_values(c), members[c.id])),
+            *(found for broker in brokers for found in broker_url_clients(broker)),
+        ),
         relays=relays,
         networks=known,
         host_addresses=host_addresses,
@@ -187,7 +191,7 @@ def _neighbour(container: Container, member: Member) -> RestNeighbour | None:
     """What a container tells its neighbours; None for one that is started with a file, which is not read here."""
     command = " ".join((*container.entrypoint, *container.command))
     variables = with_assigned(container.environment, command)
-    config = None if CONNECT_COMMAND in command else rest_config(container.image, variables)
+    config = None if CONNECT_COMMAND in command else rest_config(container.image, variables, command)
     if config is None or starts_other_program(command):
         return None
     return RestNeighbour(member=member, config=config, declared=_values(container))

@@ -24,6 +24,7 @@ from netdiag.kafka.images.families import FAMILIES, Sign
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.images.settings import Provenance, Setting
 from netdiag.kafka.images.unknown import beside_unknown
+from netdiag.kafka.rest_services import is_oauth_url
 from netdiag.kafka.storage import META_PROPERTIES, MetaProperties, UnreadableMetaProperties, meta_properties
 from netdiag.patterns import regex
 from netdiag.values import dataclass
@@ -321,7 +322,7 @@ def _file_settings(properties: Mapping[str, Text], file: str) -> tuple[dict[str,
     settings: dict[str, Setting] = {}
     declared: dict[str, DeclaredValue] = {}
     for name, text in properties.items():
-        if any(word in name for word in _SECRET_WORDS):
+        if any(word in name for word in _SECRET_WORDS) and not is_oauth_url(name):
             continue
         variable = f"{name} in {file}"
         settings[name] = Setting(name=name, value=text.value, variable=variable)

@@ -1,8 +1,10 @@
-"""A URL of Schema Registry, Kafka Connect, ksqlDB or REST Proxy leads nowhere from the container that uses it.
+"""A URL of a service beside the brokers leads nowhere from the container that uses it.
 
 Why: A URL takes one hop: its host must resolve in the client's container, and the service must bind the port. localhost
 is the client itself, and a published port exists only on the docker host. Consoles, converters and connectors start
-with such a URL, and fail at the first request.
+with the URL of Schema Registry, Connect, ksqlDB or REST Proxy, and fail at the first request. With SASL/OAUTHBEARER,
+clients get their tokens at sasl.oauthbearer.token.endpoint.url, and brokers the keys that verify them at
+sasl.oauthbearer.jwks.endpoint.url. The address that a browser on the docker host uses does not work there.
 
 Bad:
     services:
@@ -44,7 +46,7 @@ Good:
 
 Seen: Connection refused: registry/172.18.0.4:8085
 
-Sources: compose-spec, ports: HOST:CONTAINER; the defaults of `listeners` of each service.
+Sources: compose-spec, ports: HOST:CONTAINER; the defaults of `listeners` of each service; Keycloak's http-enabled.
 """
 
 from collections.abc import Iterator
