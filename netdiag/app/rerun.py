@@ -16,7 +16,7 @@ def sudo_line(argv: Sequence[str], engine: str) -> str | None:
     """
     if not argv:
         return None
-    words = [*_program(argv[0]), *argv[1:]]
+    words = [*_program(argv[0]), *_without_context(argv[1:])]
     if engine != DEFAULT_SOCKET and not any(word == "--host" or word.startswith("--host=") for word in words):
         words += ["--host", engine]
     return shlex.join(["sudo", *words])
@@ -25,6 +25,18 @@ def sudo_line(argv: Sequence[str], engine: str) -> str | None:
 def via_line(argv: Sequence[str]) -> str | None:
     """The command of this process by a helper container on the engine's machine; None without a command line."""
     return shlex.join([*_program(argv[0]), *argv[1:], "--via", "container"]) if argv else None
+
+
+def _without_context(argv: Sequence[str]) -> list[str]:
+    """The words without `--context NAME`: the contexts are those of this user."""
+    words = iter(argv)
+    found: list[str] = []
+    for word in words:
+        if word == "--context":
+            next(words, None)
+        elif not word.startswith("--context="):
+            found.append(word)
+    return found
 
 
 def _program(name: str) -> list[str]:

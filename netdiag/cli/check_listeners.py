@@ -267,7 +267,7 @@ def check_listeners(
                 container or netns or require_all,
                 "--container, --netns and --require-all require --live",
             ),
-            (host and not volumes, "--host requires --live or --volumes"),
+            (host and not volumes, "--host and --context require --live or --volumes"),
             (vantage or all_vantages, "--from and --all-vantages require --live"),
             (
                 client_properties is not None or warn_days is not None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 import typer
 import typer.main
 from typer import Option
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperOption
 
 from netdiag.cli.console import Colour, Console, report_error, say
 from netdiag.cli.exit_status import ExitStatus
@@ -26,10 +26,16 @@ ColourOption = Annotated[
 
 
 class Command(TyperCommand):
-    """A command whose function returns an exit status; it finds the console in its context."""
+    """A command whose function returns an exit status; it finds the console in its context.
+
+    One that takes `--host` takes `--context`, too; its function gets either as `host`.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        names = [one.name for one in self.params]
+        if "host" in names:
+            self.params.insert(names.index("host") + 1, _context())
         self.params += command_of(_common_options, TyperCommand).params
 
     def invoke(self, ctx: typer.Context) -> NoReturn:  # type: ignore[override]
@@ -41,11 +47,22 @@ class Command(TyperCommand):
             debug=before.debug or debug,
             colour=before.colour if colour is None else Colour(colour),
         )
+        if (context := ctx.params.pop("context", None)) is not None:
+            from netdiag.io.engine.address import CONTEXT_URL
+
+            if ctx.params["host"] is not None:
+                raise typer.BadParameter("--host and --context exclude each other", ctx=ctx)
+            ctx.params["host"] = CONTEXT_URL + context
         finish(console, lambda: self.run(ctx))
 
     def run(self, ctx: typer.Context) -> ExitStatus:
         """The status that the function returns."""
         return ExitStatus(super().invoke(ctx))
+
+
+def _context() -> TyperOption:
+    told = "The engine of this Docker context, as `docker --context` takes it."
+    return TyperOption(param_decls=["--context"], type=str, metavar="NAME", help=told)
 
 
 def command_of(function: Callable[..., Any], kind: type[TyperCommand], name: str | None = None) -> TyperCommand:
@@ -212,7 +229,7 @@ def capture_query(
     from netdiag.traffic.native import ReadOptions as RowOptions
 
     if not live and (host or project):
-        raise UsageError("--host and --project require --live", hint="add --live")
+        raise UsageError("--host, --context and --project require --live", hint="add --live")
     names = NO_NAMES
     if live:
         from netdiag.app.address_names import live_names

@@ -80,7 +80,7 @@ def topology(
     """
     out = None if out == "-" else out
     if host is not None and no_engine:
-        raise UsageError("--host and --no-engine exclude each other", hint="use only one of them")
+        raise UsageError("--no-engine excludes --host and --context", hint="use only one of them")
     if (network or container or service) and no_engine:
         raise UsageError("--network, --container and --service need the engine", hint="leave out --no-engine")
     if diff is not None and form not in (TopologyFormat.TEXT, TopologyFormat.JSON):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from netdiag.engine.helper_container import Right
 
 _WORDS = "netdiag.cli.via.words"
-_OURS = ("--via", "--image")
+_OURS = ("--via", "--image", "--context")
 CONTAINER = "container"
 IMAGE = f"netdiag:{__version__}"
 _LARGEST_LOG = 8 * 1024 * 1024
@@ -77,7 +77,7 @@ def taking_values(params: Sequence[Any]) -> frozenset[str]:
 
 
 def forwarded(words: Sequence[str], valued: Collection[str], instead: Mapping[str, str] | None = None) -> list[str]:
-    """The words without --via and --image; the values of options in `instead` are replaced."""
+    """The words without what is of this process alone, as --via; the values of options in `instead` are replaced."""
     found: list[str] = []
     rest = iter(words)
     for word in rest:

@@ -75,6 +75,8 @@ def test_a_step_leaves_time_to_report_within_two_intervals() -> None:
             "{0} check-listeners --live 'a b.yml' --host tcp://h:1",
         ),
         (["/opt/x/netdiag", "--live", "--host=tcp://h:1"], "tcp://h:1", "{0} --live --host=tcp://h:1"),
+        (["/opt/x/netdiag", "--context", "far", "--live"], "tcp://h:1", "{0} --live --host tcp://h:1"),
+        (["/opt/x/netdiag", "--live", "--context=far"], "tcp://h:1", "{0} --live --host tcp://h:1"),
     ],
 )
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX paths")

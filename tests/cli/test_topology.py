@@ -87,7 +87,7 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--host", "unix:///x", "--no-engine"], "--host and --no-engine exclude each other"),
+        (["--host", "unix:///x", "--no-engine"], "--no-engine excludes --host and --context"),
         (["--network", "x", "--no-engine"], "--network, --container and --service need the engine"),
         (["--diff", "x", "--format", "svg"], "--diff has no format svg"),
         (["--watch", "--out", "x"], "--watch excludes --diff, --out and --format"),
@@ -105,6 +105,16 @@ def test_an_engine_that_was_named_and_is_not_there_could_not_be_looked_at(tmp_pa
     done = netdiag("topology", "--host", f"unix://{tmp_path}/none.sock", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (3, b"")
     assert done.stderr.count(b"\n") <= 2
+
+
+def test_the_engine_of_a_context(tmp_path: Path) -> None:
+    """Each command that takes --host takes --context, but not both."""
+    done = netdiag("topology", "--context", "gone", cwd=tmp_path, env={"HOME": str(tmp_path), "DOCKER_CONFIG": ""})
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert b'there is no docker context "gone"' in done.stderr
+    both = netdiag("topology", "--context", "gone", "--host", "unix:///nowhere.sock", cwd=tmp_path)
+    assert (both.returncode, both.stdout) == (2, b"")
+    assert b"--host and --context exclude each other" in both.stderr
 
 
 def test_without_an_engine_the_kernel_is_shown_all_the_same(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from netdiag.cli.main import COMMANDS, Commands
 from netdiag.cli.via import forwarded, refused, taking_values
 from tests.cli.shell import netdiag
 
-VALUED = frozenset({"--via", "--image", "--host", "--var", "-f", "--format"})
+VALUED = frozenset({"--via", "--image", "--host", "--context", "--var", "-f", "--format"})
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,7 @@ VALUED = frozenset({"--via", "--image", "--host", "--var", "-f", "--format"})
         ("--via container -- --via", "-- --via"),
         ("--format=json --via container --watch", "--format=json --watch"),
         ("--via", ""),
+        ("--context far --live --via container", "--live"),
     ],
 )
 def test_the_words_without_ours(words: str, left: str) -> None:

@@ -46,6 +46,7 @@ from tests.tools import tool
 _STATUS = "\n%{http_code}"
 _NUMBERS = count()
 _OFTEN = 5
+_NOT_FOUND = 404
 _LEADER_URL = re.compile(r"leader='[^']*', leaderUrl='(http[^']*)'")
 _LEADER = re.compile(r"leader='([^']*)'")
 FORWARD_FAILS = (500, 409)
@@ -81,7 +82,13 @@ def _create(container: Container, port: int) -> tuple[int, str]:
     }
     body = json.dumps({"name": f"file-{next(_NUMBERS)}", "config": config})
     url = f"http://localhost:{port}/connectors"
-    return _curl(container, url, "-X", "POST", "-H", "Content-Type: application/json", "-d", body)
+    for _ in range(60):
+        status, said = _curl(container, url, "-X", "POST", "-H", "Content-Type: application/json", "-d", body)
+        # A worker joins its group a moment before it serves its resources.
+        if status != _NOT_FOUND:
+            break
+        time.sleep(0.5)
+    return status, said
 
 
 def _listed(container: Container, port: int) -> list[str]:

@@ -1,6 +1,7 @@
 """Which engine is meant, decided as the docker command line decides it.
 
-In order: `--host`, `DOCKER_HOST`, `DOCKER_CONTEXT`, the current context of the configuration file, the default socket.
+In order: `--host` or `--context`, `DOCKER_HOST`, `DOCKER_CONTEXT`, the current context of the configuration file, the
+default socket.
 """
 
 import hashlib
@@ -13,6 +14,8 @@ from netdiag.errors import EngineError, InputError
 from netdiag.values import dataclass
 
 DEFAULT_URL = "unix:///var/run/docker.sock"
+CONTEXT_URL = "context://"
+"""`context://NAME` is the engine of the Docker context NAME, wherever the URL of an engine is taken."""
 _DEFAULT_CONTEXT = "default"
 
 
@@ -42,19 +45,18 @@ class EngineAddress:
 
 
 def find_engine(host: str | None, environment: Mapping[str, str], home: Path) -> EngineAddress:
-    """The engine that the docker command line would talk to."""
+    """The engine that the docker command line would talk to; `host` is a URL, or `context://NAME`."""
+    folder = Path(environment["DOCKER_CONFIG"]) if environment.get("DOCKER_CONFIG") else home / ".docker"
+    if host and host.startswith(CONTEXT_URL):
+        return _of_context(folder / "contexts", host.removeprefix(CONTEXT_URL), "--context", environment)
     if host:
         return EngineAddress(url=normalised(host), said_by="--host", tls=_tls_of(environment))
     if environment.get("DOCKER_HOST"):
-        url = normalised(environment["DOCKER_HOST"])
-        return EngineAddress(url=url, said_by="DOCKER_HOST", tls=_tls_of(environment))
-    folder = Path(environment["DOCKER_CONFIG"]) if environment.get("DOCKER_CONFIG") else home / ".docker"
+        return _of_default(environment)
     context, said_by = environment.get("DOCKER_CONTEXT", ""), "DOCKER_CONTEXT"
     if not context:
         context, said_by = _current_context(folder / "config.json"), "the current docker context"
-    if context in ("", _DEFAULT_CONTEXT):
-        return EngineAddress(url=DEFAULT_URL, said_by="the default", tls=_tls_of(environment))
-    return _of_context(folder / "contexts", context, said_by)
+    return _of_context(folder / "contexts", context, said_by, environment)
 
 
 def normalised(url: str) -> str:
@@ -79,7 +81,16 @@ def _current_context(path: Path) -> str:
     return text(document, "currentContext")
 
 
-def _of_context(contexts: Path, name: str, said_by: str) -> EngineAddress:
+def _of_default(environment: Mapping[str, str]) -> EngineAddress:
+    """The context that needs no configuration: `DOCKER_HOST`, else the default socket."""
+    host = environment.get("DOCKER_HOST")
+    url, said_by = (normalised(host), "DOCKER_HOST") if host else (DEFAULT_URL, "the default")
+    return EngineAddress(url=url, said_by=said_by, tls=_tls_of(environment))
+
+
+def _of_context(contexts: Path, name: str, said_by: str, environment: Mapping[str, str]) -> EngineAddress:
+    if name in ("", _DEFAULT_CONTEXT):
+        return _of_default(environment)
     identifier = hashlib.sha256(name.encode()).hexdigest()
     path = contexts / "meta" / identifier / "meta.json"
     try:

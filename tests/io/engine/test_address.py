@@ -43,6 +43,9 @@ def endpoint(url: str) -> dict[str, object]:
         (None, {"DOCKER_CONTEXT": "other", "DOCKER_HOST": "tcp://h:1"}, "tcp://h:1", "DOCKER_HOST"),
         ("unix:///flag.sock", {"DOCKER_HOST": "tcp://h:1"}, "unix:///flag.sock", "--host"),
         (None, {"DOCKER_CONFIG": "/nonexistent"}, DEFAULT_URL, "the default"),
+        ("context://other", {"DOCKER_HOST": "tcp://h:1"}, "tcp://other:2376", 'docker context "other" (--context)'),
+        ("context://default", {}, DEFAULT_URL, "the default"),
+        ("context://default", {"DOCKER_HOST": "tcp://h:1"}, "tcp://h:1", "DOCKER_HOST"),
     ],
 )
 def test_precedence(tmp_path: Path, host: str | None, environment: Mapping[str, str], url: str, said_by: str) -> None:
