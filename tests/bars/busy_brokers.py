@@ -70,6 +70,8 @@ _TOPICS = {
     "anew": {**_QUICK},
 }
 PARTITIONS = 2
+# The others are made anew.
+_MEASURED = ("rolled", "large", "compacted", "ended")
 _PORTS = {1: 9092, 2: 9094}
 _READY = 90
 
@@ -239,6 +241,8 @@ def _make_topics() -> None:
         [NewTopic(name, PARTITIONS, len(_PORTS), config=config) for name, config in _TOPICS.items()]
     ).values():
         future.result()
+    while len(_ends()) < PARTITIONS * len(_MEASURED) and time.monotonic() < ends:
+        time.sleep(1)
 
 
 def _repeated(work: Callable[[Event, random.Random], None], over: Event) -> None:
@@ -346,7 +350,7 @@ def _ends() -> dict[str, int]:
     consumer = Consumer({**_server(), "group.id": "none"})
     found = {}
     try:
-        for topic in ("rolled", "large", "compacted", "ended"):
+        for topic in _MEASURED:
             for number in range(PARTITIONS):
                 with contextlib.suppress(KafkaException):
                     found[f"{topic}-{number}"] = consumer.get_watermark_offsets(

@@ -268,7 +268,7 @@ class _Copy:
                     path = self._folder.joinpath(*parts)
                     content = archive.extractfile(member) if member.isreg() and not member.issparse() else None
                     if content is not None:
-                        self._write(path, content)
+                        self._write(path, content, member.mtime)
                     elif member.isdir() and len(parts) == 1:
                         self._make(path)
         except _Enough:
@@ -281,13 +281,16 @@ class _Copy:
             self._name_one()
             folder.mkdir()
 
-    def _write(self, path: Path, content: IO[bytes]) -> None:
+    def _write(self, path: Path, content: IO[bytes], written: float) -> None:
         if path.exists():
             return
         self._make(path.parent)
         self._name_one()
         with path.open("wb") as file:
             shutil.copyfileobj(content, file)
+        # Whether a broker wrote it just now. A file system may not have such a time.
+        with suppress(OSError, OverflowError, ValueError):
+            os.utime(path, (written, written))
 
     def _name_one(self) -> None:
         self._names -= 1

@@ -157,6 +157,23 @@ def test_rows_lack_what_went_away_and_that_is_told(tmp_path: Path) -> None:
     assert told.notices == [f"{LOG} went away while netdiag read: a broker is writing"]
 
 
+@pytest.mark.parametrize("later", [ONE, ONE[:-9]])
+def test_a_copy_of_what_a_broker_writes_is_held_against_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: bytes
+) -> None:
+    """The engine copies a file as it is at that moment; a second look at the copy would tell nothing else."""
+    copies = []
+    for number, log in enumerate((ONE[:-9], later)):
+        (tmp_path / str(number)).mkdir()
+        copies.append(read_data_directory(str(made(tmp_path / str(number), log))))
+    given = iter(copies)
+    monkeypatch.setattr("netdiag.app.storage._read", lambda *_: next(given))
+    (one,) = read_storage(StorageQuery(names=("container:kafka",)))
+    is_damaged = later != ONE
+    assert [problem.path for problem in one.problems] == [LOG] * is_damaged
+    assert one.changed == (() if is_damaged else (LOG,))
+
+
 @pytest.mark.parametrize("runs", [True, False])
 def test_checkpoints_of_a_log_that_was_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs: bool) -> None:
     folder = made(tmp_path, ONE)
