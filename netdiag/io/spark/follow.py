@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadMaxBytes
@@ -35,6 +36,8 @@ from netdiag.traffic.tables import NAMES
 
 FORMAT = "kafka_pcap_follow"
 _LOOK_EVERY = 0.1
+# Spark gives a Python process of a stream ten seconds to start, which may be too few on a busy machine.
+_LATE, _TRIES = "Python worker failed to connect back", 3
 # Looking for what is wrong takes at most one part in so many of the time.
 _SHARE = 4
 
@@ -63,24 +66,38 @@ class Following:
 def follow(spark: SparkSession, following: Following, tell: Callable[[Done], None]) -> None:
     """Take what comes, until nothing is left with `once`, else until interrupted; `tell` hears of each batch."""
     spark.dataSource.register(FollowSource)
-    store = following.store
     batches = _Batches(following, tell)
     with translated_errors():
-        frame = (
-            spark.readStream.format(FORMAT)
-            .option("checkpoint", str(store.checkpoint))
-            .option("out", str(store.out))
-            .option("once", str(following.once))
-            .load()
-        )
-        writer = frame.writeStream.foreachBatch(batches.over)
-        writer = writer.option("checkpointLocation", (store.checkpoint / SPARK).as_uri())
-        query = writer.trigger(processingTime=f"{max(1, round(following.every * 1000))} milliseconds").start()
         try:
-            _wait(query, following)
+            for tries_left in reversed(range(_TRIES)):
+                try:
+                    _stream(spark, following, batches)
+                except PySparkException as error:
+                    if not tries_left or _LATE not in str(error):
+                        raise
+                else:
+                    return
         finally:
-            query.stop()
             batches.close()
+
+
+def _stream(spark: SparkSession, following: Following, batches: "_Batches") -> None:
+    """One run of the stream, from where the checkpoint is."""
+    store = following.store
+    frame = (
+        spark.readStream.format(FORMAT)
+        .option("checkpoint", str(store.checkpoint))
+        .option("out", str(store.out))
+        .option("once", str(following.once))
+        .load()
+    )
+    writer = frame.writeStream.foreachBatch(batches.over)
+    writer = writer.option("checkpointLocation", (store.checkpoint / SPARK).as_uri())
+    query = writer.trigger(processingTime=f"{max(1, round(following.every * 1000))} milliseconds").start()
+    try:
+        _wait(query, following)
+    finally:
+        query.stop()
 
 
 def _wait(query: StreamingQuery, following: Following) -> None:

@@ -2,12 +2,14 @@
 
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
 from netdiag.errors import NetdiagError
 from netdiag.io.follow.store import Store, settings_of
+from netdiag.io.spark import follow as following_with_spark
 from netdiag.io.spark.follow import Done, Following, follow, taken
 from netdiag.traffic.native import ReadOptions
 from tests.figures import Report
@@ -41,6 +43,32 @@ def test_a_folder_that_fills_is_taken_batch_by_batch(spark: "SparkSession", tmp_
     extract = taken(spark, store)
     assert (extract.seen.packets, len(extract.seen.files)) == (len(PACKETS), 3)
     assert extract.rows["exchanges"] == extract.tables["exchanges"].count() == told[-1].exchanges
+
+
+@pytest.mark.parametrize("late", [1, 3])
+def test_a_python_process_that_is_late_is_started_again(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: int
+) -> None:
+    """As often as may be on a busy machine; not for ever."""
+    store, caps = begun(tmp_path)
+    (caps / "a-1.pcap").write_bytes(pcap_file(PACKETS))
+    stream, tries = following_with_spark._stream, iter(range(late))
+
+    def late_stream(*arguments: Any) -> None:
+        if next(tries, None) is not None:
+            raise StreamingQueryException("[STREAM_FAILED] Python worker failed to connect back.")
+        stream(*arguments)
+
+    monkeypatch.setattr(following_with_spark, "_stream", late_stream)
+    told: list[Done] = []
+    following = Following(store=store, every=0.1, once=True)
+    if late == 3:
+        with pytest.raises(NetdiagError, match="failed to connect back"):
+            follow(spark, following, told.append)
+        return
+    follow(spark, following, told.append)
+    assert len(told) == 1
+    assert stored(store.out) == expected(caps, 2)
 
 
 def test_killed_while_spark_wrote_of_its_first_batch(spark: "SparkSession", tmp_path: Path) -> None:
