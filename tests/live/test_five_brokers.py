@@ -39,6 +39,7 @@ from tests.lab.processes import run
 from tests.lab.stack import HELPER_LABEL, Stack
 from tests.lab.vantages import default_bridge, other_network, same_network
 from tests.live import network_truth as truth
+from tests.live.runs import measured
 from tests.live.stacks import SCENARIOS, Check, check
 
 # Held to seconds, so nothing else may run beside them: these are not for make test.
@@ -119,9 +120,17 @@ def test_the_classic_cells(checked: Check) -> None:
 
 @pytest.mark.alone
 @TIMED["live-time"]
-def test_it_is_fast(checked: Check, figure: Report) -> None:
-    figure("live check of five brokers, all vantages", checked.seconds, "s")
-    assert checked.seconds < 5
+def test_it_is_fast(stack: Stack, figure: Report) -> None:
+    """The command, with its start, the mesh and the registry."""
+    words = ("--live", "--all-vantages", "--host", stack.engine.docker_host, "--netns", stack.engine.record.lan_netns)
+    runs = [measured("check-listeners", *words, "-p", stack.project, "--format", "json") for _ in range(3)]
+    assert [(one.status, one.errors) for one in runs] == [(1, "")] * 3
+    document = runs[0].document
+    assert document["registered"]
+    assert document["mesh"]
+    best = min(one.seconds for one in runs)
+    figure("live check of five brokers, all vantages, the whole command, best of three", best, "s")
+    assert best < 5
 
 
 def test_what_the_engine_told(checked: Check) -> None:
