@@ -340,3 +340,97 @@ def test_a_host_with_an_underscore_is_no_name_whatever_the_certificate_says() ->
     (found,) = (f for f in check_deployment(deployment_of(text)) if f.rule.startswith("keystore"))
     assert "no domain name to Java" in found.message
     assert '"Illegal given domain name: kafka_1"' in found.why
+
+
+SCRAM_LOGIN = """\
+services:
+  kafka:
+    image: apache/kafka:3.9.1
+    environment:
+      KAFKA_NODE_ID: 1
+      KAFKA_PROCESS_ROLES: broker,controller
+      KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+      KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+      KAFKA_LISTENERS: INNER://:29092,LOGIN://:9092,CONTROLLER://:9093
+      KAFKA_ADVERTISED_LISTENERS: INNER://kafka:29092,LOGIN://kafka:9092
+      KAFKA_INTER_BROKER_LISTENER_NAME: INNER
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INNER:PLAINTEXT,LOGIN:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT
+      KAFKA_LISTENER_NAME_LOGIN_SASL_ENABLED_MECHANISMS: SCRAM-SHA-256,SCRAM-SHA-512
+      KAFKA_LISTENER_NAME_LOGIN_SCRAM___SHA___256_SASL_JAAS_CONFIG: {module} required;
+      KAFKA_LISTENER_NAME_LOGIN_SCRAM___SHA___512_SASL_JAAS_CONFIG: {module} required;
+  app:
+    image: example/app:1
+    environment:
+      KAFKA_BOOTSTRAP_SERVERS: kafka:9092
+      KAFKA_SECURITY_PROTOCOL: SASL_PLAINTEXT
+      KAFKA_SASL_MECHANISM: SCRAM-SHA-512
+      KAFKA_SASL_JAAS_CONFIG: '{module} required username="alice" password="secret-7";'
+  users:
+    image: apache/kafka:3.9.1
+    volumes: ["./users.sh:/users.sh"]
+    environment: {{NAME: alice, MECHANISM: SCRAM-SHA-512}}
+    command: {command}
+x-files:
+  users.sh: {script}
+"""
+CONFIGS = "kafka-configs.sh --bootstrap-server kafka:29092 --alter --entity-type users"
+ALICE = "SCRAM-SHA-512=[password=secret-7]"
+MISSING, OTHER = "sasl-scram-user-missing", "sasl-user-unknown"
+
+
+def scram_login(command: str | list[str], script: str = "") -> Deployment:
+    module = "org.apache.kafka.common.security.scram.ScramLoginModule"
+    text = SCRAM_LOGIN.format(module=module, command=json.dumps(command), script=json.dumps(script))
+    return deployment_of(text)
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("sleep infinity", [MISSING]),
+        (f"{CONFIGS} --entity-name alice --add-config {ALICE}", []),
+        (f"{CONFIGS} --entity-name=alice --add-config={ALICE}", []),
+        (f"{CONFIGS} --user alice --add-config 'SCRAM-SHA-256=[password=x],{ALICE}'", []),
+        (f"{CONFIGS} --entity-name alice --add-config SCRAM-SHA-512=[iterations=8192,password=secret-7]", []),
+        (f"{CONFIGS} --entity-name bob --add-config {ALICE}", [MISSING]),
+        (f"{CONFIGS} --entity-name alice --add-config SCRAM-SHA-256=[password=secret-7]", [MISSING]),
+        (f"{CONFIGS} --entity-name alice --add-config SCRAM-SHA-512=[password=secret-8]", [OTHER]),
+        (["bash", "-c", f"until {CONFIGS} --entity-name $$NAME --add-config '{ALICE}'; do sleep 1; done"], []),
+        (["bash", "-c", f"{CONFIGS} --entity-name alice --add-config SCRAM-SHA-512=[password=$$(cat /p)]"], []),
+        # Nobody can tell whom these create.
+        (["bash", "-c", f"for u in alice; do {CONFIGS} --entity-name $$u --add-config {ALICE}; done"], []),
+        (["bash", "-c", f"{CONFIGS} --entity-name bob --add-config $$MECHANISM=[password=x]"], [MISSING]),
+        (["bash", "-c", f"create() {{ {CONFIGS} --entity-name $$1 --add-config $$2=[password=$$3]; }}; create"], []),
+        (["python3", "create.py", "SCRAM-SHA-512=[password=x]"], []),
+        # As a broker's storage is formatted.
+        ("kafka-storage.sh format -t x -c y --add-scram 'SCRAM-SHA-512=[name=alice,password=secret-7]'", []),
+        ('kafka-storage format -t x -c y -S SCRAM-SHA-512=[name="alice",password="secret-7"]', []),
+        ("kafka-storage.sh format -t x -c y --add-scram SCRAM-SHA-512=[name=bob,password=secret-7]", [MISSING]),
+        ("kafka-storage.sh format -t x -c y --add-scram SCRAM-SHA-512=[name=alice,password=secret-8]", [OTHER]),
+        (
+            f"java kafka.tools.StorageTool format --add-scram SCRAM-SHA-512=[name=bob,password=x] "
+            f"--add-scram {ALICE.replace('[', '[name=alice,')}",
+            [],
+        ),
+        (["bash", "-c", "kafka-storage.sh format --add-scram $$(cat /users)"], []),
+    ],
+)
+def test_users_of_scram(command: str | list[str], expected: list[str]) -> None:
+    assert [one for one in rules(scram_login(command)) if one in (MISSING, OTHER)] == expected
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        (f"set -e\n{CONFIGS} \\\n  --entity-name alice \\\n  --add-config '{ALICE}'\n", []),
+        (f"{CONFIGS} --entity-name bob --add-config '{ALICE}'\n", [MISSING]),
+        (f"# {ALICE}\n{CONFIGS} --entity-name bob --add-config '{ALICE}'\n", []),
+        (f'while read u; do {CONFIGS} --entity-name "$u" --add-config "{ALICE}"; done < users\n', []),
+        ("--add-scram SCRAM-SHA-512=[" * 5000, []),
+        ("$(" * 30_000 + ALICE, []),
+    ],
+)
+def test_users_of_scram_in_scripts(script: str, expected: list[str]) -> None:
+    found = scram_login("/users.sh", script)
+    assert [one for one in rules(found) if one in (MISSING, OTHER)] == expected
+    assert "secret-7" not in repr(found.users)

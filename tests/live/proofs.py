@@ -55,7 +55,7 @@ NOT_PROVEN = {
     "rest-advertised-shared": "tests/live/test_connect.py asks real workers",
     "rest-advertised-unreachable": "tests/live/test_connect.py asks real workers",
     "sasl-mechanism-not-enabled": _JAVA,
-    "sasl-scram-user-missing": "takes a broker whose users nobody has created yet; known from its source",
+    "sasl-scram-user-missing": _JAVA,
     "sasl-user-unknown": _JAVA,
     "rest-url-unreachable": "tests/live/test_connect.py asks workers, and stand-ins for what the lab has no image of",
     "schema-registry-listener-name": "the lab has no image of the Schema Registry",

@@ -40,6 +40,13 @@ NAME, DEEPER, IP = "kafka.lab", "b1.kafka.lab", "10.96.4.10"
 UNDERSCORE = "kafka_lab"
 _HOSTS = {"HOSTSTAR": DEEPER, "UNDERSCORE": UNDERSCORE}
 USER, PASSWORD, WRONG = "alice", "alice-secret-7", "wrong-secret-8"
+OTHER_USER, NOBODY = "bob", "carol"
+# What creates the users of SCRAM, in files and on the broker.
+CREATING = [
+    f"--bootstrap-server {NAME}:9092 --alter --entity-type users --entity-name {user} "
+    f"--add-config {mechanism}=[password={PASSWORD}]".split()
+    for user, mechanism in ((USER, "SCRAM-SHA-256"), (USER, "SCRAM-SHA-512"), (OTHER_USER, "SCRAM-SHA-512"))
+]
 _PLAIN, _SCRAM = (f"org.apache.kafka.common.security.{n}LoginModule" for n in ("plain.Plain", "scram.Scram"))
 _MODULES = {"PLAIN": _PLAIN, "SCRAM-SHA-256": _SCRAM, "SCRAM-SHA-512": _SCRAM}
 
@@ -65,6 +72,7 @@ class Client:
     protocol: str
     trusts: str = "root"
     mechanism: str = ""
+    user: str = USER
     password: str = PASSWORD
     has_certificate: bool = False
     checks_names: bool = True
@@ -92,7 +100,7 @@ class World:
                 lines += ["ssl.keystore.type=PEM", f"ssl.keystore.key={_one_line(own.key_pem().decode())}"]
                 lines.append(f"ssl.keystore.certificate.chain={_one_line(own.pem.decode())}")
         if client.mechanism:
-            module = f'{_MODULES[client.mechanism]} required username="{USER}" password="{client.password}";'
+            module = f'{_MODULES[client.mechanism]} required username="{client.user}" password="{client.password}";'
             lines += [f"sasl.mechanism={client.mechanism}", f"sasl.jaas.config={module}"]
         return "\n".join(lines) + "\n"
 
@@ -276,11 +284,18 @@ LOGINS = [
     ("MUTUAL", SSL),
     ("MUTUAL", Client(protocol="SSL", has_certificate=True)),
 ]
+# Of SCRAM: one that nobody creates, and one that is created for a single mechanism.
+USERS = [
+    (listener, Client(protocol=protocol, mechanism=mechanism, user=user))
+    for listener, protocol in (("LOGIN", "SASL_PLAINTEXT"), ("SAFE", "SASL_SSL"))
+    for user in (NOBODY, OTHER_USER)
+    for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512")
+]
 # What openssl and other clients may see in another way.
 ODD = [("CROSSED", SSL), ("UNDERSCORE", SSL)]
 # Without a client that waits for an answer which does not come.
 QUICK = {("GOOD", SSL), ("ELSEWHERE", SSL), ("EXPIRED", SSL)}
-QUICK |= {("SAFE", SAFE_SCRAM), ("LOGIN", _wrong(PLAIN)), ("MUTUAL", SSL), ("ONLYSCRAM", PLAIN)}
+QUICK |= {("SAFE", SAFE_SCRAM), ("LOGIN", _wrong(PLAIN)), ("MUTUAL", SSL), ("ONLYSCRAM", PLAIN), USERS[1]}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -365,9 +380,7 @@ def running(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runn
         )
         java = JavaTools(lab.client_root, lab.engine.record.run_id)
         try:
-            for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
-                words = ["--bootstrap-server", f"{NAME}:9092", "--alter", "--entity-type", "users"]
-                words += ["--entity-name", USER, "--add-config", f"{mechanism}=[password={PASSWORD}]"]
+            for words in CREATING:
                 done = java.call(place.place, _CONFIGS, words, 60)
                 assert "Completed updating" in done.text, done.text
             yield Running(lab=lab, stack=stack, world=world, place=place, vantage=vantage, java=java)
@@ -378,7 +391,8 @@ def running(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runn
 
 def _id(value: object) -> str:
     if isinstance(value, Client):
-        parts = [value.protocol, value.mechanism, "" if value.password == PASSWORD else "wrong", value.trusts]
+        parts = [value.protocol, value.mechanism, "" if value.user == USER else value.user]
+        parts += ["" if value.password == PASSWORD else "wrong", value.trusts]
         parts += ["certificate" if value.has_certificate else "", "" if value.checks_names else "lenient"]
         return "-".join(part for part in parts if part and part != "root")
     return str(value)
@@ -466,6 +480,10 @@ _CLIENT = """\
     networks: [front]
     command: kafka-broker-api-versions.sh --bootstrap-server {address} --command-config /client.properties
     volumes: ["./{file}:/client.properties:ro"]
+  users:
+    image: apache/kafka:3.9.1
+    networks: [front]
+    command: ["bash", "-c", "{creating}"]
 """
 
 
@@ -474,7 +492,8 @@ def foretold(world: World, listener: Listener, client: Client) -> tuple[str, lis
     file = f"{uuid.uuid4().hex}.properties"
     (world.folder / file).write_text(world.properties(client), encoding="utf-8")
     compose = world.folder / "foretold.yml"
-    service = _CLIENT.format(address=f"{listener.host}:{listener.port}", file=file)
+    creating = " && ".join(f"kafka-configs.sh {' '.join(words)}" for words in CREATING)
+    service = _CLIENT.format(address=f"{listener.host}:{listener.port}", file=file, creating=creating)
     compose.write_text(_compose(world).replace("services:\n", f"services:\n{service}"), encoding="utf-8")
     command = [sys.executable, "-m", "netdiag", "check-listeners", str(compose), "--format", "json", "--exit-zero"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
@@ -484,7 +503,8 @@ def foretold(world: World, listener: Listener, client: Client) -> tuple[str, lis
     found = [
         one
         for one in json.loads(done.stdout)["findings"]
-        if one["severity"] == "error" and (one["service"] == "client" or one["listener"] == listener.name)
+        if (one["severity"] == "error" or one["rule"] == "sasl-scram-user-missing")
+        and (one["service"] == "client" or one["listener"] == listener.name)
     ]
     if not found:
         return "ok", found
@@ -498,9 +518,7 @@ def foretold(world: World, listener: Listener, client: Client) -> tuple[str, lis
     ("name", "client"),
     [
         pytest.param(name, client, marks=pytest.mark.bar("tls-before-up", long=(name, client) not in QUICK))
-        for name, client in [*CERTIFICATES, *PROTOCOLS, *LOGINS, *ODD]
-        # Users of SCRAM are created on the running broker.
-        if not client.mechanism.startswith("SCRAM")
+        for name, client in [*CERTIFICATES, *PROTOCOLS, *LOGINS, *ODD, *USERS]
     ],
     ids=_id,
 )

@@ -350,6 +350,17 @@ class ListenerLogin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CreatedUsers:
+    """The users of SCRAM that commands create: from (mechanism, user) to the password, None where nobody can tell.
+
+    `is_whole` is false where a command may create more than can be read of it.
+    """
+
+    passwords: Mapping[tuple[str, str], str | None] = field(default_factory=dict, repr=False)
+    is_whole: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSecurity:
     """How a declared client connects and logs in. `is_whole`: it has no other settings than these."""
 
@@ -662,7 +673,7 @@ class Deployment:
     `host_addresses` are the docker host's own non-loopback addresses where known; `platform` is the engine and its
     machine, as far as it is known. `facts` are what the user declares. `down` names the members that are taken not to
     run, whatever their state says. `trust` is of the key stores and trust stores that brokers and clients name.
-    `creates_users`: a command or script here creates users of SCRAM.
+    `users` are those of SCRAM that commands here create.
     """
 
     name: str | None
@@ -683,7 +694,7 @@ class Deployment:
     facts: Facts = field(default_factory=Facts)
     down: frozenset[str] = frozenset()
     trust: Trust = field(default_factory=Trust)
-    creates_users: bool = False
+    users: CreatedUsers = field(default_factory=CreatedUsers)
 
     @cached_property
     def configured(self) -> tuple[Broker, ...]:

@@ -14,6 +14,7 @@ from netdiag.config import Facts
 from netdiag.deployment.model.deployment import (
     Attachment,
     Broker,
+    CreatedUsers,
     Deployment,
     FindFolder,
     HostKind,
@@ -40,7 +41,7 @@ from netdiag.deployment.sources.secured import (
     LoadTools,
     Stores,
     client_security,
-    creates_users,
+    created_users,
     listener_identities,
     listener_logins,
 )
@@ -163,8 +164,9 @@ def from_compose(
         platform=platform or Platform(kind=HostKind.DESKTOP if facts.docker_desktop else HostKind.LINUX),
         facts=facts,
         trust=opener.trust(),
-        creates_users=any(b.logins for b in brokers)
-        and creates_users((*project.services.values(), *project.disabled.values()), read),
+        users=created_users((*project.services.values(), *project.disabled.values()), read)
+        if any(broker.logins for broker in brokers)
+        else CreatedUsers(),
     )
 
 

@@ -14,11 +14,13 @@ from datetime import datetime
 from itertools import islice, product
 from typing import Protocol
 
+from netdiag.compose.positions import Source, Text, assemble
 from netdiag.compose.project import Service
 from netdiag.compose.values import ReadFile
 from netdiag.deployment.model.deployment import (
     Broker,
     ClientSecurity,
+    CreatedUsers,
     DeclaredStore,
     KafkaClient,
     ListenerIdentity,
@@ -26,7 +28,15 @@ from netdiag.deployment.model.deployment import (
     Trust,
 )
 from netdiag.deployment.sources.client_settings import FileContent
-from netdiag.deployment.sources.startup import command_words, mounted_file, mounted_properties
+from netdiag.deployment.sources.startup import (
+    Line,
+    Word,
+    command_lines,
+    command_words,
+    mounted_file,
+    mounted_properties,
+    simple_commands,
+)
 from netdiag.errors import InputError
 from netdiag.findings import Location
 from netdiag.kafka.client_properties import (
@@ -49,7 +59,11 @@ _BY_SCRIPT = (ImageFamily.APACHE, ImageFamily.CONFLUENT)
 _PLAIN_FAMILIES = (*_BY_SCRIPT, ImageFamily.CONFLUENT_LOCAL)
 _JAAS_OPTION = regex(r"-Djava\.security\.auth\.login\.config=[\"']?([^\s\"']{1,300})")
 _LARGEST_JAAS = 64 * 1024
-_CREATES_USERS = regex(r"SCRAM-SHA-\d+=\[|--add-scram|iterations=\d+,password=")
+_CREATES_USERS = regex(r"SCRAM-SHA-\d+=\[|--add-scram|iterations=\d+,password=|=\[(?:name|password)=")
+_CREDENTIAL = regex(r"(?P<mechanism>SCRAM-SHA-\d{3})=\[(?P<of>[^\[\]]{1,1000})\]")
+# The programs that create users, and the options that tell whom.
+_USER_TOOLS = {"kafka-configs": ("--add-config",), "kafka-storage": ("--add-scram", "-S")}
+_TOOL_OF_CLASS = {"kafka.admin.ConfigCommand": "kafka-configs", "kafka.tools.StorageTool": "kafka-storage"}
 _CREDENTIALS = {
     "ssl.keystore.password": "ssl.keystore.credentials",
     "ssl.key.password": "ssl.key.credentials",
@@ -251,19 +265,71 @@ def _jaas_sections(
     return None
 
 
-def creates_users(services: Iterable[Service], read: ReadFile) -> bool:
-    """Whether a command, a variable or a mounted script creates users of SCRAM."""
+def created_users(services: Iterable[Service], read: ReadFile) -> CreatedUsers:
+    """The users of SCRAM that commands and mounted scripts create."""
+    passwords: dict[tuple[str, str], str | None] = {}
+    is_whole = True
     for service in services:
-        words = " ".join(word.value for line in command_words(service) for word in line)
-        variables = " ".join(one.value.value for one in service.environment.values() if one.value is not None)
-        if _CREATES_USERS.search(words) or _CREATES_USERS.search(variables):
-            return True
-        for volume in service.volumes[:_MOST_STORES]:
-            if volume.type == "bind" and volume.host_path is not None and volume.target.endswith((".sh", ".bash")):
-                data = read(posixpath.normpath(volume.host_path))
-                if data is not None and _CREATES_USERS.search(data.decode("utf-8", errors="replace")):
-                    return True
-    return False
+        variables = {name: one.value for name, one in service.environment.items() if one.value is not None}
+        scripts = tuple(_scripts(service, read))
+        words = [word.text for line in command_words(service) for word in line]
+        mentioned = _mentions(one.value for one in (*words, *scripts, *variables.values()))
+        if not mentioned:
+            continue
+        understood = 0
+        for line in (*command_lines(service), *(line for one in scripts for line in simple_commands(one, variables))):
+            credentials = tuple(_credentials(line))
+            understood += _mentions(word.value for word in line) if credentials else 0
+            for mechanism, user, password in credentials:
+                known = passwords.setdefault((mechanism, user), password)
+                passwords[mechanism, user] = password if known == password else None
+        # What is left stands in a loop, in another program or in a variable for one.
+        is_whole = is_whole and understood >= mentioned
+    return CreatedUsers(passwords=passwords, is_whole=is_whole)
+
+
+def _mentions(texts: Iterable[str]) -> int:
+    return sum(len(_CREATES_USERS.findall(text)) for text in texts)
+
+
+def _scripts(service: Service, read: ReadFile) -> Iterator[Text]:
+    for volume in service.volumes[:_MOST_STORES]:
+        if volume.type != "bind" or volume.host_path is None or not volume.target.endswith((".sh", ".bash")):
+            continue
+        path = posixpath.normpath(volume.host_path)
+        data = read(path)
+        text = data.decode("utf-8", errors="replace") if data is not None else ""
+        if text:
+            yield assemble(Source(path, text), [(text, 0, len(text))], 0, len(text))
+
+
+def _credentials(line: Line) -> Iterator[tuple[str, str, str | None]]:
+    """Mechanism, user and password of each credential that a command creates; nothing where a shell makes the user."""
+    words = [word.value for word in line]
+    program = next((one for one in map(_program, words) if one in _USER_TOOLS), "")
+    options: list[tuple[str, Word]] = []
+    for index, word in enumerate(line):
+        name, equals, _ = word.value.partition("=")
+        if equals and name.startswith("--"):
+            options.append((name, word.slice(len(name) + 1, len(word.value))))
+        elif word.value.startswith("-") and index + 1 < len(line):
+            options.append((word.value, line[index + 1]))
+    if program == "kafka-configs":
+        users = [value for name, value in options if name in ("--entity-name", "--user")]
+        if len(users) != 1 or users[0].is_open:
+            return
+    for name, value in options:
+        if name not in _USER_TOOLS.get(program, ()):
+            continue
+        for match in _CREDENTIAL.finditer(value.value):
+            given = {key: text.strip("\"'") for key, _, text in (one.partition("=") for one in match["of"].split(","))}
+            user = users[0].value if program == "kafka-configs" else given.get("name", "")
+            if user and not ("$" in user or "`" in user):
+                yield match["mechanism"], user, None if value.is_open else given.get("password")
+
+
+def _program(word: str) -> str:
+    return _TOOL_OF_CLASS.get(word) or posixpath.basename(word).removesuffix(".sh")
 
 
 def client_security(

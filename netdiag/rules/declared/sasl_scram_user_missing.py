@@ -1,7 +1,8 @@
 """A client logs in with SCRAM as a user that nothing here creates.
 
 Why: Users of SCRAM are stored in the cluster, not configured. Before the first start there are none, so the login fails
-until somebody creates the user.
+until somebody creates the user: kafka-storage format --add-scram before the first start, kafka-configs afterwards. Each
+mechanism has credentials of its own.
 
 Bad:
     services:
@@ -83,19 +84,31 @@ SEVERITY = Severity.WARNING
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every client, where no command and no script creates users."""
-    if deployment.creates_users:
+    """One finding for every client whose user no command creates for its mechanism, where all that do so are known."""
+    users = deployment.users
+    if not users.is_whole:
         return
     for one in login_attempts(deployment):
         mechanism, user, client = one.properties.mechanism, one.properties.username, one.attempt.member.name
-        if mechanism.startswith("SCRAM-") and mechanism in one.login.mechanisms and user:
-            yield Finding(
-                rule=ID,
-                severity=SEVERITY,
-                message=f'{client} logs in with {mechanism} as "{user}", and nothing here creates that user',
-                location=one.attempt.where,
-                why="users of SCRAM are stored in the cluster, and a new cluster has none",
-                hint=f"create it with kafka-configs --alter --entity-type users --entity-name {user}",
-                service=client,
-                listener=one.login.listener,
-            )
+        if not mechanism.startswith("SCRAM-") or mechanism not in one.login.mechanisms or not user:
+            continue
+        if (mechanism, user) in users.passwords:
+            continue
+        others = any(name == user for _, name in users.passwords)
+        lacking = "that user is created for another mechanism" if others else "nothing here creates that user"
+        yield Finding(
+            rule=ID,
+            severity=SEVERITY,
+            message=f'{client} logs in with {mechanism} as "{user}", and {lacking}',
+            location=one.attempt.where,
+            why="users of SCRAM are stored in the cluster, and a new cluster has none: a Java client ends with "
+            f'"{refusal(mechanism)}"',
+            hint=f"create it with kafka-configs --alter --entity-type users --entity-name {user}",
+            service=client,
+            listener=one.login.listener,
+        )
+
+
+def refusal(mechanism: str) -> str:
+    """What a client prints whose user or password the broker does not know."""
+    return f"Authentication failed during authentication due to invalid credentials with SASL mechanism {mechanism}"

@@ -1,7 +1,8 @@
-"""A login with PLAIN names a user that the broker does not know, or another password.
+"""A login names a user that the broker does not know, or another password.
 
 Why: The users of PLAIN that a broker knows are the options user_NAME="PASSWORD" of its JAAS entry. Brokers log in to
-one another with username and password of the same entry, so that user must be among them, too.
+one another with username and password of the same entry, so that user must be among them, too. Users of SCRAM have the
+password with which a command here creates them; sasl-scram-user-missing finds those that nothing creates.
 
 Bad:
     services:
@@ -72,11 +73,12 @@ from netdiag.deployment.model.deployment import Broker, Deployment, ListenerLogi
 from netdiag.deployment.prediction.listener_access import other_brokers
 from netdiag.deployment.secured import LoginAttempt, login_attempts, login_of
 from netdiag.findings import Finding, Related, Severity
+from netdiag.rules.declared.sasl_scram_user_missing import refusal
 
 ID = "sasl-user-unknown"
 SEVERITY = Severity.ERROR
 
-_WHY = 'a Java client ends with "Authentication failed: Invalid username or password"'
+_REFUSAL = "Authentication failed: Invalid username or password"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
@@ -85,7 +87,11 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         if one.properties.mechanism == "PLAIN" and "PLAIN" in one.login.mechanisms and one.login.users is not None:
             because = _because(one.login, one.properties.username, one.properties.password)
             if because:
-                yield _of_client(one, because)
+                yield _of_client(one, because, _REFUSAL)
+        mechanism = one.properties.mechanism
+        created = deployment.users.passwords.get((mechanism, one.properties.username))
+        if mechanism in one.login.mechanisms and created is not None and created != one.properties.password:
+            yield _of_client(one, "which is created with another password here", refusal(mechanism))
     for broker in deployment.configured:
         own = login_of(broker, broker.config.inter_broker_listener)
         if own is None or own.own is None or broker.config.value("sasl.mechanism.inter.broker.protocol") != "PLAIN":
@@ -105,7 +111,7 @@ def _because(asked: ListenerLogin, user: str, password: str) -> str:
     return "" if users[user] == password else "which has another password there"
 
 
-def _of_client(one: LoginAttempt, because: str) -> Finding:
+def _of_client(one: LoginAttempt, because: str, said: str) -> Finding:
     client = one.attempt.member.name
     return Finding(
         rule=ID,
@@ -113,7 +119,7 @@ def _of_client(one: LoginAttempt, because: str) -> Finding:
         message=f'{client} logs in to {one.broker.name} as "{one.properties.username}", {because}',
         location=one.attempt.where,
         related=(Related(location=one.login.where, message="the users of the listener"),),
-        why=_WHY,
+        why=f'a Java client ends with "{said}"',
         hint="give the client and the broker the same user and password",
         service=client,
         listener=one.login.listener,
