@@ -58,7 +58,7 @@ GOOD = ("KAFKA_SSL_KEYSTORE_TYPE: PEM", "KAFKA_SSL_KEYSTORE_LOCATION: /etc/kafka
 
 def rules(deployment: Deployment) -> list[str]:
     found = [one.rule for one in check_deployment(deployment)]
-    return [rule for rule in found if rule.startswith(("keystore", "sasl", "client-c", "host-n"))]
+    return [rule for rule in found if rule.startswith(("keystore", "sasl", "oauth", "client-c", "host-n"))]
 
 
 def test_the_script_of_the_image_takes_files_from_its_folder() -> None:
@@ -434,3 +434,68 @@ def test_users_of_scram_in_scripts(script: str, expected: list[str]) -> None:
     found = scram_login("/users.sh", script)
     assert [one for one in rules(found) if one in (MISSING, OTHER)] == expected
     assert "secret-7" not in repr(found.users)
+
+
+TOKENS = """\
+services:
+  kafka:
+    image: {image}
+    {keys}
+    environment:
+      KAFKA_NODE_ID: 1
+      KAFKA_PROCESS_ROLES: broker,controller
+      KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+      KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+      KAFKA_LISTENERS: INNER://:29092,LOGIN://:9092,CONTROLLER://:9093
+      KAFKA_ADVERTISED_LISTENERS: INNER://kafka:29092,LOGIN://kafka:9092
+      KAFKA_INTER_BROKER_LISTENER_NAME: INNER
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INNER:PLAINTEXT,LOGIN:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT
+      KAFKA_LISTENER_NAME_LOGIN_SASL_ENABLED_MECHANISMS: OAUTHBEARER
+      KAFKA_LISTENER_NAME_LOGIN_OAUTHBEARER_SASL_JAAS_CONFIG: x.OAuthBearerLoginModule required;
+      {prefix}_SERVER_CALLBACK_HANDLER_CLASS: {handler}
+      {prefix}_OAUTHBEARER_JWKS_ENDPOINT_URL: {url}
+      {options}
+"""
+ALLOWED = "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls"
+KEYS = "https://id.example/keys"
+REFUSED = ["oauthbearer-url-not-allowed"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, REFUSED),
+        ({"image": "confluentinc/cp-kafka:8.0.0"}, REFUSED),
+        ({"image": "apache/kafka:latest"}, REFUSED),
+        # Releases that allow every URL, and one that nobody knows.
+        ({"image": "apache/kafka:3.9.1"}, []),
+        ({"image": "confluentinc/cp-kafka:7.9.2"}, []),
+        ({"options": f"KAFKA_OPTS: -Xmx1g {ALLOWED}={KEYS}"}, []),
+        ({"options": f"JAVA_TOOL_OPTIONS: '{ALLOWED}=http://one, {KEYS}'"}, REFUSED),
+        ({"options": f"KAFKA_OPTS: '{ALLOWED}=http://one,{KEYS} -Xmx1g'"}, []),
+        ({"options": f"KAFKA_OPTS: '\"{ALLOWED}={KEYS}\"'"}, []),
+        ({"options": f"KAFKA_OPTS: {ALLOWED}={KEYS}/"}, REFUSED),
+        ({"options": f"KAFKA_OPTS: {ALLOWED}="}, REFUSED),
+        # Nobody can tell what the JVM gets.
+        ({"options": f"KAFKA_OPTS: {ALLOWED}=${{URLS}}"}, []),
+        ({"options": "KAFKA_OPTS:"}, []),
+        ({"keys": "env_file: missing.env"}, []),
+        ({"keys": f"command: [bash, -c, 'KAFKA_OPTS={ALLOWED}={KEYS} /etc/kafka/docker/run']"}, []),
+        ({"url": "file:///keys.json"}, []),
+        ({"url": "${KEYS}"}, []),
+        # Others look at no URL.
+        ({"handler": "com.example.Handler"}, []),
+        ({"handler": "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"}, []),
+    ],
+)
+def test_urls_that_a_jvm_allows(changed: dict[str, str], expected: list[str]) -> None:
+    values = {
+        "image": "apache/kafka:4.3.1",
+        "keys": "",
+        "prefix": "KAFKA_LISTENER_NAME_LOGIN_OAUTHBEARER_SASL",
+        "handler": "org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler",
+        "url": KEYS,
+        "options": "",
+    }
+    found = rules(deployment_of(TOKENS.format(**{**values, **changed})))
+    assert [one for one in found if one.startswith("oauth")] == expected

@@ -272,6 +272,17 @@ def _of_app(make: Callable[[Stack], object] = lambda stack: None, **variables: s
     return with_variables
 
 
+def _is_release_4(stack: Stack) -> bool:
+    return stack.services[B1].image in ("apache/kafka:4.1.0", "confluentinc/cp-kafka:8.0.0")
+
+
+def _keys_from_url(stack: Stack) -> Iterable[Place]:
+    prefix = "listener.name.internal.oauthbearer.sasl"
+    handler = "org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler"
+    stack.put(B1, f"{prefix}.server.callback.handler.class", handler)
+    return [stack.put(B1, f"{prefix}.oauthbearer.jwks.endpoint.url", "https://id.example/keys")]
+
+
 def _module(name: str, options: str) -> str:
     return f"org.apache.kafka.common.security.{name}LoginModule required {options};"
 
@@ -405,6 +416,7 @@ REACH: tuple[Defect, ...] = (
         where=_has_tls,
     ),
     defect("host-names-unchecked", "client", _of_app(KAFKA_SSL_ENDPOINT_IDENTIFICATION_ALGORITHM=""), where=_has_tls),
+    defect("oauthbearer-url-not-allowed", "keys", _keys_from_url, where=_is_release_4),
     defect("sasl-jaas-missing", "no-file", _without_jaas, where=_has_tls),
     defect(
         "sasl-mechanism-not-enabled",

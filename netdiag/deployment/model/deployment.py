@@ -498,7 +498,8 @@ class Broker:
 
     `is_partial` is one that a file configures which nobody here can read. `sign` is what it is recognised by; `stored`
     what its data directories say of the broker that wrote them, where they can be read before it starts. `identities`
-    are those of its listeners with TLS, `logins` what those with SASL ask for.
+    are those of its listeners with TLS, `logins` what those with SASL ask for. `hides_options`: its command, or what
+    cannot be read, may give its JVM options beside those of its variables.
     """
 
     member: Member
@@ -510,6 +511,7 @@ class Broker:
     stored: tuple[StoredIdentity, ...] = ()
     identities: tuple[ListenerIdentity, ...] = ()
     logins: tuple[ListenerLogin, ...] = ()
+    hides_options: bool = False
 
     @property
     def name(self) -> str:

@@ -378,6 +378,7 @@ def _broker(service: Service, member: Member, read: ReadFile, stores: Stores) ->
             if v.value is not None
         },
         sign=sign,
+        hides_options=_hides_options(service),
     )
     found = with_mounted_file(broker, service, read)
     if prepares_start(service):
@@ -390,6 +391,12 @@ def _broker(service: Service, member: Member, read: ReadFile, stores: Stores) ->
         identities=tuple(listener_identities(told, service, read, stores)),
         logins=tuple(listener_logins(told, service, read)),
     )
+
+
+def _hides_options(service: Service) -> bool:
+    """Whether a JVM may be given other options than the variables that are shown tell."""
+    unknown = any(name.endswith("_OPTS") and one.value is None for name, one in service.environment.items())
+    return unknown or service.lacks_env_file or service.entrypoint is not None or service.command is not None
 
 
 def _config_of_visible_variables(

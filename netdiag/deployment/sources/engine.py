@@ -170,6 +170,7 @@ def _broker(container: Container, member: Member) -> Broker:
         config = broker_config(image, environment, _launch(container))
     return Broker(
         member=member,
+        hides_options="_OPTS" in " ".join((*container.entrypoint, *container.command)),
         config=config,
         declared={
             name: ContainerValue(container=container.name, variable=name, value=value) for name, value in values.items()

@@ -273,6 +273,11 @@ STARTUP_ERRORS: tuple[StartupError, ...] = (
     _error(r"PKIX path building failed", "keystore-untrusted", "ssl.truststore.location"),
     _error(r"validity check failed", "keystore-not-valid-now", "ssl.keystore.location"),
     _error(r"entry in the JAAS configuration", "sasl-jaas-missing", "sasl.enabled.mechanisms"),
+    _error(
+        r"system property 'org\.apache\.kafka\.sasl\.oauthbearer\.allowed\.urls' to allow",
+        "oauthbearer-url-not-allowed",
+        "sasl.oauthbearer.jwks.endpoint.url",
+    ),
     _error(r"Invalid cluster\.id in:|doesn't match stored clusterId", "stale-data-directory cluster-id-inconsistent"),
     _error(r"doesn't match (?:previous node id|stored broker\.id)", "stale-data-directory", "node.id"),
     _error(r"Error while reading meta\.properties file|No readable meta\.properties files", "stale-data-directory"),
