@@ -285,6 +285,7 @@ def judged(look: Look, deployment: Deployment | None = None, explain: Explain = 
         ),
         skipped=tuple(Skipped(vantage=one.vantage, reason=one.reason, command=one.command) for one in look.not_taken),
         notes=(*look.notes, *map(str, look.groups)),
+        is_cut=bool(look.notes),
         registered=tuple(SeenCluster(input=look.name, cluster=one) for one in look.registered),
         sources={path: text.encode() for path, text in look.sources.items()},
     )
@@ -292,7 +293,7 @@ def judged(look: Look, deployment: Deployment | None = None, explain: Explain = 
         return replace(report, findings=check_view(view, look.registered))
     note = too_large(look.name, look.vantages, look.addresses)
     if note:
-        return replace(report, findings=check_view(view, look.registered), notes=(*report.notes, note))
+        return replace(report, findings=check_view(view, look.registered), notes=(*report.notes, note), is_cut=True)
     matrix = observed_matrix(
         look.name,
         deployment,

@@ -35,6 +35,7 @@ def merged(reports: Iterable[Report]) -> Report:
         notes=tuple(note for part in parts for note in part.notes),
         sources={path: data for part in parts for path, data in part.sources.items()},
         interrupted=any(part.interrupted for part in parts),
+        is_cut=any(part.is_cut for part in parts),
     )
 
 

@@ -244,7 +244,7 @@ def check_listeners(
         ),
     ] = None,
     require_all: Annotated[
-        bool, Option("--require-all", help="With --live: exit with 3 if netdiag cannot connect from every vantage.")
+        bool, Option("--require-all", help="With --live: exit with 3 unless all is tried, from every vantage.")
     ] = False,
     record: Annotated[
         str | None,

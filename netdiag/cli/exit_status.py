@@ -26,7 +26,7 @@ def status_of(report: "Report", *, fail_on: Severity, require_all: bool = False)
     """Not having looked outweighs findings, which outweigh there being nothing to find."""
     if report.interrupted:
         return ExitStatus.INTERRUPTED
-    if any(item.error for item in report.inputs) or (require_all and report.skipped):
+    if any(item.error for item in report.inputs) or (require_all and (report.skipped or report.is_cut)):
         return ExitStatus.COULD_NOT_LOOK
     if any(finding.severity.at_least(fail_on) for finding in report.findings):
         return ExitStatus.FINDINGS

@@ -112,7 +112,8 @@ class Report:
     """Everything a renderer may show. `sources` holds the bytes of the files that findings point into.
 
     `suppressed` are the findings that the user asked to overlook, which are not in `findings`. `interrupted`: the user
-    stopped the run, and inputs that were not reached carry that as their error.
+    stopped the run, and inputs that were not reached carry that as their error. `is_cut`: a limit left out addresses to
+    try; `notes` say how many.
     """
 
     inputs: tuple[Input, ...] = ()
@@ -126,6 +127,7 @@ class Report:
     notes: tuple[str, ...] = ()
     sources: Mapping[str, bytes] = field(default_factory=dict)
     interrupted: bool = False
+    is_cut: bool = False
 
     @property
     def unread(self) -> list[tuple[Input, Problem]]:

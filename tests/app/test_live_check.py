@@ -113,6 +113,7 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
     assert cells["inside kafka", "localhost:9092"].observed is None
     assert matrix.not_running == {"spare": "not running, exit code 1: it says why"}
     assert report.notes == ("a note",)
+    assert report.is_cut
     assert report.skipped[0].command is not None
     assert report.skipped[0].command.startswith("sudo ")
 

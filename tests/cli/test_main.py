@@ -216,6 +216,8 @@ ERROR = replace(WARNING, severity=Severity.ERROR)
         (Report(inputs=(EMPTY, CHECKED)), Severity.ERROR, False, ExitStatus.CLEAN),
         (Report(inputs=(CHECKED,), skipped=(SKIPPED,)), Severity.ERROR, False, ExitStatus.CLEAN),
         (Report(inputs=(CHECKED,), skipped=(SKIPPED,)), Severity.ERROR, True, ExitStatus.COULD_NOT_LOOK),
+        (Report(inputs=(CHECKED,), is_cut=True), Severity.ERROR, False, ExitStatus.CLEAN),
+        (Report(inputs=(CHECKED,), is_cut=True), Severity.ERROR, True, ExitStatus.COULD_NOT_LOOK),
         (Report(inputs=(UNREAD,), interrupted=True), Severity.ERROR, False, ExitStatus.INTERRUPTED),
     ],
 )

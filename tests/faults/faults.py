@@ -30,7 +30,7 @@ FAULTS = (
     _fault("netdiag/app", "if options.ignore_comments:", "if not options.ignore_comments:"),
     _fault(
         "netdiag/cli",
-        "if any(item.error for item in report.inputs) or (require_all and report.skipped):",
+        "if any(item.error for item in report.inputs) or (require_all and (report.skipped or report.is_cut)):",
         "if any(item.error for item in report.inputs):",
     ),
     _fault("netdiag/cli", "if len(set(files)) < len(files):", "if len(set(files)) < len(files) - 1:"),
