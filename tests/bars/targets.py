@@ -227,7 +227,8 @@ TARGETS = (
     ),
     _tests(
         "tls-before-up",
-        "at least 24 combinations of the bar tls-sasl: what the Compose file and what it mounts foretell equals what "
+        "at least 24 combinations of the bar tls-sasl, and users of SCRAM that are created before the first start, "
+        "after it, for another mechanism or not at all: what the Compose file and what it mounts foretell equals what "
         "Java's client gets after `up`, and the sentence that a finding quotes is in what Java prints",
     ),
     _module(

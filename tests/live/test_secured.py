@@ -40,13 +40,28 @@ NAME, DEEPER, IP = "kafka.lab", "b1.kafka.lab", "10.96.4.10"
 UNDERSCORE = "kafka_lab"
 _HOSTS = {"HOSTSTAR": DEEPER, "UNDERSCORE": UNDERSCORE}
 USER, PASSWORD, WRONG = "alice", "alice-secret-7", "wrong-secret-8"
-OTHER_USER, NOBODY = "bob", "carol"
+OTHER_USER, NOBODY, FORMATTED = "bob", "carol", "dave"
 # What creates the users of SCRAM, in files and on the broker.
 CREATING = [
     f"--bootstrap-server {NAME}:9092 --alter --entity-type users --entity-name {user} "
     f"--add-config {mechanism}=[password={PASSWORD}]".split()
     for user, mechanism in ((USER, "SCRAM-SHA-256"), (USER, "SCRAM-SHA-512"), (OTHER_USER, "SCRAM-SHA-512"))
 ]
+# What formats the storage before the first start, and creates a user there; the image formats what nobody has.
+FORMATTING = (
+    'java -cp "$$(cat /opt/kafka/classpath)" kafka.tools.StorageTool format -t 5L6g3nShT-eMCtK--X86sw '
+    f"-c /secrets/storage.properties --add-scram 'SCRAM-SHA-512=[name={FORMATTED},password={PASSWORD}]' "
+    "&& exec /etc/kafka/docker/run"
+)
+_STORAGE = """\
+node.id=1
+process.roles=broker,controller
+controller.quorum.voters=1@kafka:9093
+controller.listener.names=CONTROLLER
+listeners=PLAINTEXT://:9092,CONTROLLER://:9093
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+log.dirs=/tmp/kafka-logs
+"""
 _PLAIN, _SCRAM = (f"org.apache.kafka.common.security.{n}LoginModule" for n in ("plain.Plain", "scram.Scram"))
 _MODULES = {"PLAIN": _PLAIN, "SCRAM-SHA-256": _SCRAM, "SCRAM-SHA-512": _SCRAM}
 
@@ -165,6 +180,7 @@ def _write(world: World) -> None:
     secrets = world.folder / "secrets"
     secrets.mkdir()
     (secrets / "root.pem").write_bytes(world.authorities["root"].pem)
+    (secrets / "storage.properties").write_text(_STORAGE, encoding="utf-8")
     for listener in world.listeners.values():
         if listener.certificate is not None:
             path = listener.certificate.write(secrets / f"{listener.name}.pem", with_issuers=listener.with_issuers)
@@ -212,6 +228,7 @@ def _compose(world: World) -> str:
 services:
   kafka:
     image: apache/kafka:3.9.1
+    command: {json.dumps(["bash", "-c", FORMATTING])}
     networks:
       front:
         ipv4_address: {IP}
@@ -284,11 +301,11 @@ LOGINS = [
     ("MUTUAL", SSL),
     ("MUTUAL", Client(protocol="SSL", has_certificate=True)),
 ]
-# Of SCRAM: one that nobody creates, and one that is created for a single mechanism.
+# Of SCRAM: one that nobody creates, and two that are created for a single mechanism, before the first start and after.
 USERS = [
     (listener, Client(protocol=protocol, mechanism=mechanism, user=user))
     for listener, protocol in (("LOGIN", "SASL_PLAINTEXT"), ("SAFE", "SASL_SSL"))
-    for user in (NOBODY, OTHER_USER)
+    for user in (NOBODY, OTHER_USER, FORMATTED)
     for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512")
 ]
 # What openssl and other clients may see in another way.
