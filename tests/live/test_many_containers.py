@@ -50,7 +50,7 @@ def observed(
     """So many runs of the command; gives their seconds, with everything else asserted of the last."""
     before = traces(stack)
     with between(stack.engine.record.socket, EngineLog(tmp_path / "engine")) as log:
-        words = (*LIVE, log.url, "--format", "json", "--timeout", str(timeout))
+        words = (*LIVE, log.url, "-p", stack.project, "--format", "json", "--timeout", str(timeout))
         *others, done = [measured(*words) for _ in range(runs)]
     assert traces(stack) == before
     assert {line.split()[0] for line in log.asked} <= {"GET", "HEAD"}
