@@ -45,6 +45,8 @@ _CHUNK = 16 * 1024
 # Forwards that are tried: ten workers by two.
 _MOST_FORWARDS = 100
 _MOST_GROUPS = 20
+# How long a server is given to refuse a client without a certificate, in seconds.
+_TO_OBJECT = 0.5
 _TLS_ALERT = b"\x15\x03"
 _HTTP = b"HTTP/1."
 # What servers say to clients without a certificate: TLS 1.3 (RFC 8446, section 6.2), Java and OpenSSL with TLS 1.2.
@@ -206,8 +208,15 @@ def _https(request: bytes, host: str) -> Ask:
             async with asyncio.timeout_at(until):
                 await line.greet()
                 greeted = True
-                seen = await _beginning(line, request)
+                if attempt:
+                    # A reset may have swallowed what it said to the request: it says so without one, too.
+                    async with asyncio.timeout(_TO_OBJECT):
+                        await line.receive()
+                else:
+                    seen = await _beginning(line, request)
         except TimeoutError:
+            if attempt and greeted:
+                return _closes_within(target)
             return Failed(reason=Reason.TIMEOUT, because=f"{target} accepted, then silent", ip=target.ip)
         except TlsBroken as error:
             if error.words in _WANTS_CERTIFICATE:
@@ -218,11 +227,15 @@ def _https(request: bytes, host: str) -> Ask:
             if not greeted:
                 return Failed(reason=Reason.TLS, because=f"{target} does not speak TLS", ip=target.ip)
         if not seen:
-            because = f"{target} answers TLS and closes on HTTP within it"
-            return Failed(reason=Reason.CLOSED, because=because, ip=target.ip)
+            return _closes_within(target) if attempt else None
         return _judged(seen, target)
 
     return ask
+
+
+def _closes_within(target: Target) -> Failed:
+    because = f"{target} answers TLS and closes on HTTP within it"
+    return Failed(reason=Reason.CLOSED, because=because, ip=target.ip)
 
 
 async def _beginning(line: Line, request: bytes) -> bytes:
