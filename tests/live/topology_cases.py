@@ -67,9 +67,10 @@ def _lost(scene: Scene) -> None:
     scene.lose("gone")
 
 
+# Sticky: else a frame that the container happens to send takes the entry back to its own port.
 _FDB = (
     f"ip neigh replace {ADDRESSES['kafka-1']} lladdr {MACS['kafka-1']} dev {BRIDGE} nud permanent",
-    f"bridge fdb replace {MACS['kafka-1']} dev veth2 master static",
+    f"bridge fdb replace {MACS['kafka-1']} dev veth2 master static sticky",
 )
 
 CASES: tuple[TopologyCase, ...] = (
