@@ -124,8 +124,9 @@ def test_it_is_fast(stack: Stack, figure: Report) -> None:
     """The command, with its start, the mesh and the registry."""
     words = ("--live", "--all-vantages", "--host", stack.engine.docker_host, "--netns", stack.engine.record.lan_netns)
     runs = [measured("check-listeners", *words, "-p", stack.project, "--format", "json") for _ in range(3)]
-    assert [(one.status, one.errors) for one in runs] == [(1, "")] * 3
+    assert [(one.status, one.errors) for one in runs] == [(0, "")] * 3
     document = runs[0].document
+    assert document["notes"] == []
     assert document["registered"]
     assert document["mesh"]
     best = min(one.seconds for one in runs)
