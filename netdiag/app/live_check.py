@@ -272,6 +272,7 @@ def judged(look: Look, deployment: Deployment | None = None, explain: Explain = 
         flapping=look.flapping,
         groups=look.groups,
         urls=urls,
+        is_cut=bool(look.notes),
     )
     report = Report(
         urls=tuple(UrlRow(input=look.name, cell=cell) for cell in urls),

@@ -139,8 +139,9 @@ def traps(view: LiveView) -> Iterator[Trap]:
     known = vantages_of(view)
     of_clients = _of_clients(view) | {(trap.vantage.label, trap.bootstrap) for trap in relay_traps(view.deployment)}
     groups: dict[tuple[str, str | None], list[Cell]] = {}
-    # Where a name serves some connections, live-ambiguous-name says so.
-    divided = {cell.vantage for cell in view.cells if cell.observed and cell.observed.word is Word.AMBIGUOUS}
+    # Where a name serves some connections, live-ambiguous-name says so; an address that was not tried may serve all.
+    undecided = {Word.AMBIGUOUS, Word.UNKNOWN} if view.is_cut else {Word.AMBIGUOUS}
+    divided = {cell.vantage for cell in view.cells if cell.observed and cell.observed.word in undecided}
     for cell in view.cells:
         if cell.observed is not None and isinstance(cell.observed.bootstrap, Answered):
             groups.setdefault((cell.vantage, cell.observed.bootstrap.cluster_id), []).append(cell)

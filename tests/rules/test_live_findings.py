@@ -16,7 +16,7 @@ from netdiag.deployment.model.causes import (
     predicted_cause,
     predicted_repair,
 )
-from netdiag.deployment.model.verdict import Address, Failed, Mechanism, Reason
+from netdiag.deployment.model.verdict import Address, Cell, Failed, Mechanism, Reason, Unknown, Verdict, Word
 from netdiag.deployment.observation.live_view import LiveView, SecuredPort
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
 from netdiag.kafka.security import CertificateFault, ListenerSecurity, SpokenProtocol, TlsHandshake
@@ -118,6 +118,19 @@ def test_a_client_that_something_else_serves_is_not_trapped() -> None:
     assert [str(trap.bootstrap) for trap in traps(seen(trapped))] == ["kafka:9093"]
     assert list(traps(seen(trapped, served))) == []
     assert len(list(traps(seen(trapped, served.replace("cluster: A", "cluster: B"))))) == 1
+
+
+def test_a_client_is_not_trapped_while_addresses_are_left_to_try() -> None:
+    view = seen(f'{{vantage: container app, bootstrap: "kafka:9093", {SENT}}}')
+    untried = unanswered_cell("container app", "kafka:9092")
+    view = replace(view, cells=(*view.cells, untried))
+    assert len(list(traps(view))) == 1
+    assert list(traps(replace(view, is_cut=True))) == []
+
+
+def unanswered_cell(vantage: str, address: str) -> Cell:
+    contact = Unknown(because="the time limit was reached")
+    return Cell(vantage=vantage, bootstrap=address_of(address), observed=Verdict(word=Word.UNKNOWN, bootstrap=contact))
 
 
 def test_containers_elsewhere_are_nobody_s_clients() -> None:

@@ -170,7 +170,7 @@ class LiveView:
     are empty where nobody looked. `declared` is what the files say that the deployment was started from;
     `causes` are those of the contacts that failed, by vantage and address, `flapping` what differed between looks.
     `registered` is what the cluster has registered, where that was read, `groups` are those of the Connect workers,
-    `urls` those of services beside the brokers.
+    `urls` those of services beside the brokers. `is_cut`: a limit left out addresses, whose cells are unknown.
     """
 
     deployment: Deployment
@@ -188,6 +188,7 @@ class LiveView:
     registered: Registered | None = None
     groups: tuple[SeenGroup, ...] = ()
     urls: tuple[UrlCell, ...] = ()
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
