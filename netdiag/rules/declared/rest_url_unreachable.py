@@ -98,7 +98,7 @@ def _finding(attempt: Attempt, because: str, severity: Severity, meant: RestNeig
         location=attempt.where,
         related=(Related(location=meant.place("listeners"), message=listens),) if meant else (),
         why="containers reach one another by the names of services, at the ports that these bind",
-        hint=f"set {setting} to {scheme}://{better}" if better else "use the name of a service on a shared network",
+        hint=f"point {setting} at {scheme}://{better}" if better else "use the name of a service on a shared network",
         service=attempt.member.name,
         edits=_edits(attempt, better) if better and scheme == entry.scheme else (),
     )
