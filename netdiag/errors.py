@@ -39,6 +39,10 @@ class EngineError(NetdiagError):
     """The Docker Engine did not answer, or not with what its API promises."""
 
 
+class NotThere(EngineError):
+    """The engine has no such container, volume or path."""
+
+
 class MissingRight(NetdiagError):
     """This process may not look there."""
 

@@ -105,7 +105,7 @@ def install(program: str, families: Sequence[str]) -> str:
 LEAST_FREE = 2 << 30
 LEAST_MEMORY = 3 << 30
 _EXTRAS = (
-    ("live", ("docker", "pyroute2", "dns", "cryptography"), "check-listeners --live, probe, topology, trace"),
+    ("live", ("docker", "pyroute2", "cryptography"), "check-listeners --live, probe, topology, trace"),
     ("capture", ("scapy",), "capture"),
     ("spark", ("pyspark", "pyarrow", "pandas"), "analyze"),
 )

@@ -20,7 +20,7 @@ def live_names(host: str | None, project: str | None, listener: Listener) -> Add
     from netdiag.io.engine.live_deployment import read_live
 
     seen = read_live(host=host, project=project, environment=os.environ, home=Path.home())
-    listener.detail(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")
+    listener.detail(f"engine {seen.release} at {seen.address.url}: {len(seen.containers)} containers")
     return address_names(seen.deployment)
 
 

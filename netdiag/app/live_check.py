@@ -24,7 +24,7 @@ from netdiag.deployment.model.vantage import Vantage, VantageKind, bootstraps, o
 from netdiag.deployment.model.verdict import Address, Answered
 from netdiag.deployment.neighbours import url_cells
 from netdiag.deployment.observation.live_view import LiveView, combined, observed_urls, secured_ports
-from netdiag.deployment.observation.observed_relays import observed_relays
+from netdiag.deployment.observation.observed_relays import observed_relays, with_unknown_relays
 from netdiag.deployment.observation.recording import (
     LARGEST,
     Failure,
@@ -152,9 +152,7 @@ class LiveCheck:
             one = read_live(host=live.host, project=name, compose_file=file, names=live.containers, vantages=vantages)
             every = (one,)
         first = every[0]
-        self._listener.detail(
-            f"engine {first.version.release} at {first.address.url}: {len(first.containers)} containers"
-        )
+        self._listener.detail(f"engine {first.release} at {first.address.url}: {len(first.containers)} containers")
         return declared, tuple(self._as_told(one, declared) for one in every)
 
     def _explain(self, seen: "Live") -> Explain:
@@ -227,6 +225,7 @@ class LiveCheck:
         cells, flapping = combined((observed.cells, *again))
         skipped = (*seen.skipped, *observed.skipped)
         vantages = vantages_of(seen, skipped)
+        relaying = with_unknown_relays(deployment, vantages, cells)
         groups, urls = read_neighbours(deployment, seen.vantages, timeout=live.timeout)
         return replace(
             found,
@@ -237,7 +236,7 @@ class LiveCheck:
             cells=seen_cells(cells),
             flapping=flapping,
             names=observed.names,
-            peers=read_peers(seen),
+            peers=read_peers(seen, relaying),
             mesh=observed.mesh,
             groups=groups,
             urls=urls,

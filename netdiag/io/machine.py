@@ -24,7 +24,6 @@ TOOLS = ("tcpdump", "dumpcap", "tshark", "docker")
 LIBRARIES = {
     "docker": "docker",
     "pyroute2": "pyroute2",
-    "dns": "dnspython",
     "cryptography": "cryptography",
     "scapy": "scapy",
     "pyspark": "pyspark",

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from netdiag.engine.container import Container, EngineNetwork
 from netdiag.errors import EngineError, InputError, MissingExtra
 from netdiag.io.engine.address import EngineAddress, find_engine
+from netdiag.io.engine.reader import engine_reader
 from netdiag.io.engine.same_kernel import OtherKernel, SameKernel, locate
-from netdiag.io.engine.unix_socket import SocketEngine
 from netdiag.io.kernel.netns import same_namespace_as
 from netdiag.linux.rtnetlink import outside_addresses
 from netdiag.topology.graph import Topology
@@ -57,7 +57,7 @@ def read_topology(
     """The topology of this machine, or of the engine's machine as far as its API tells.
 
     `engine` False asks no engine. One that was named (`host`) and cannot be asked is an EngineError; any other one is
-    left out with a reason. `project` limits the deployment to a compose project. `timeout` is seconds for all answers
+    left out with a reason. `project` limits the deployment to a compose project. `timeout` is seconds for each answer
     of the engine. `inventory` is what the kernel says, for whoever has read it before.
     """
     if not engine:
@@ -110,22 +110,9 @@ def _or_own(environment: Mapping[str, str] | None) -> Mapping[str, str]:
 
 
 def _ask(address: EngineAddress, timeout: float) -> _Said:
-    if address.unix_socket is not None:
-        asked = SocketEngine(address, timeout=timeout)
-        return _Said(address=address, release=asked.release(), containers=asked.containers(), networks=asked.networks())
-    try:
-        # Loading this library takes longer than everything else here together.
-        from netdiag.io.engine.docker_sdk import connect
-    except ModuleNotFoundError as error:
-        raise MissingExtra(
-            "an engine that is reached by no unix socket needs docker", where=address.url, extra="live"
-        ) from error
-    with connect(address, timeout=timeout) as remote:
+    with engine_reader(address, timeout=timeout) as engine:
         return _Said(
-            address=address,
-            release=remote.version().release,
-            containers=remote.containers(),
-            networks=remote.networks(),
+            address=address, release=engine.release(), containers=engine.containers(), networks=engine.networks()
         )
 
 

@@ -24,6 +24,7 @@ is asked first whether the topic is there (from version 4 on it can be asked wit
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, assert_never
 
 from netdiag.kafka import questions
@@ -79,6 +80,9 @@ _OMITTED = frozenset(
     }
 )
 """What nobody here reads of topics: it is most of their memory."""
+# From every place a broker gives the same answers, to the byte; these are small, and so is what is kept of them.
+_OFTEN_THE_SAME = 4096
+_decode_once = lru_cache(maxsize=64)(decode_response)
 ORDER = tuple(Step)
 FIRST_CORRELATION_ID = 0x6E64_0001
 """High, so that neither zeros nor small numbers of another protocol pass for the answer."""
@@ -193,17 +197,18 @@ class Conversation:
 
     def _ask(self, step: Step, api_version: int) -> None:
         """Send the question of a step."""
-        body = questions.question(
-            step,
-            api_version,
-            client_version=self._client_version,
-            node_id=self._asked_node_id,
-            topics=self._topics,
-        )
         self._waiting_for = step
         self._correlation_id += 1
         self._asked_version = api_version
-        self._asked = encode_request(questions.API_KEYS[step], api_version, self._correlation_id, self._client_id, body)
+        self._asked = questions.request(
+            step,
+            api_version,
+            self._correlation_id,
+            self._client_id,
+            self._client_version,
+            self._asked_node_id,
+            self._topics,
+        )
         self._to_send += self._asked
 
     def _take_frame(self, frame: bytes) -> None:
@@ -216,7 +221,8 @@ class Conversation:
             self._versions_unsupported(frame)
             return
         api_key, most = questions.API_KEYS[step], MOST_TOPIC_VALUES if self._topics else MOST_VALUES
-        response = decode_response(frame, api_key, self._asked_version, max_values=most, omitted=_OMITTED)
+        decode = _decode_once if len(frame) <= _OFTEN_THE_SAME else decode_response
+        response = decode(frame, api_key, self._asked_version, max_values=most, omitted=_OMITTED)
         match step:
             case Step.API_VERSIONS:
                 self._take_api_versions(response)

@@ -12,7 +12,7 @@ of them. Releases before the table are told by the newest Fetch that they offer,
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from netdiag.kafka.error_codes import INVALID_REQUEST, NONE, error_name
@@ -256,6 +256,15 @@ def question(
     return {name: value for name, value in bodies[step].items() if name in present}
 
 
+@lru_cache(maxsize=256)
+def request(
+    step: Step, api_version: int, correlation_id: int, client_id: str, client_version: str, node_id: int, topics: bool
+) -> bytes:
+    """The request of a step as it goes onto the wire; many conversations ask the same."""
+    body = question(step, api_version, client_version=client_version, node_id=node_id, topics=topics)
+    return encode_request(API_KEYS[step], api_version, correlation_id, client_id, body)
+
+
 @cache
 def large_request() -> bytes:
     """ApiVersions, size included, larger than two packets of 9,000 bytes.
@@ -271,6 +280,7 @@ def large_request() -> bytes:
     return encode_request(API_KEYS[Step.API_VERSIONS], 3, 1, CLIENT_SOFTWARE, body)
 
 
+@cache
 def first_version() -> int:
     """The version in which ApiVersions is asked first: the newest that every release of the table knows.
 

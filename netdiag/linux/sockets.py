@@ -82,6 +82,13 @@ def parse_listening(table: str) -> tuple[ListeningSocket, ...]:
     return tuple(_listening(table))
 
 
+def as_listening(listener: Listener) -> ListeningSocket:
+    """A socket that inet_diag lists, as `parse_listening` gives it."""
+    address = ipaddress.ip_address(listener.address)
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return ListeningSocket(port=listener.port, address=str(mapped or address), inode=listener.inode)
+
+
 def parse_peers(*tables: str) -> tuple[Peer, ...]:
     """Whom the programs of a namespace have connected to, by its tables; not who has connected to their ports."""
     listening = {one.port for table in tables for one in _listening(table)}
@@ -145,7 +152,8 @@ def request_listeners(protocol: Protocol, family: int) -> bytes:
 def request_tcp_listeners() -> bytes:
     """The request for listening TCP sockets of both families: TCPDIAG_GETSOCK, an older one that names no family.
 
-    The kernel walks its table of all sockets for each request, so one request instead of two takes half the time.
+    The kernel walks a table of all listening sockets for each request, so one request instead of two takes half the
+    time. The files in /proc/PID/net take a hundred times as long: for each, it walks that of all connections, too.
     """
     return request(_TCPDIAG_GETSOCK, _OLD_REQUEST.pack(_STATES[Protocol.TCP]))
 

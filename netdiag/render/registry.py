@@ -1,6 +1,5 @@
 """What brokers have registered: as text and as JSON, version 1."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from netdiag.findings import Finding
 from netdiag.kafka.listeners import Endpoint, bracketed
 from netdiag.kafka.registry import UNNAMED, RegisteredNode, Registry, RegistryKind
 from netdiag.render.findings.finding_text import SourceLines, finding_lines, grouped, in_order
-from netdiag.render.json_values import finding_value, sound
+from netdiag.render.json_values import finding_value, indented
 from netdiag.render.screen import Line, Run, Screen, Style, hanging, paint, width
 from netdiag.render.wording import first_names, names_text, plural
 
@@ -49,7 +48,7 @@ def registry_json(clusters: Sequence[Registered], findings: Sequence[Finding]) -
         "clusters": [cluster_value(one) for one in clusters],
         "findings": [finding_value(finding) for finding in findings],
     }
-    return json.dumps(sound(document), indent=2, ensure_ascii=True) + "\n"
+    return indented(document) + "\n"
 
 
 def _cluster(one: Registered, screen: Screen) -> Iterator[Line]:

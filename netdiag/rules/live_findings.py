@@ -9,7 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from netdiag.deployment.model.causes import Cause, repair, why
 from netdiag.deployment.model.deployment import Broker, Deployment, KafkaClient, Member, NetworkMode
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.model.verdict import Address, Answered, Cell, EndpointOutcome, Failed, Reason, Word
+from netdiag.deployment.model.verdict import (
+    Address,
+    Answered,
+    Cell,
+    EndpointOutcome,
+    Failed,
+    NodeEndpoint,
+    Reason,
+    Word,
+)
 from netdiag.deployment.observation.live_view import LiveView, SecuredPort
 from netdiag.deployment.relays import relay_traps
 from netdiag.deployment.sources.declared_services import DeclaredService, PredictedRefusal
@@ -155,12 +164,12 @@ def traps(view: LiveView) -> Iterator[Trap]:
 
 
 def _traps(vantage: Vantage, cells: Iterable[Cell]) -> Iterator[Trap]:
-    told: set[tuple[int, Address, str]] = set()
+    told: set[tuple[NodeEndpoint, str]] = set()
     for cell in cells:
         assert cell.observed is not None
         answered = cell.observed.bootstrap
         for outcome in cell.observed.endpoints:
-            key = (outcome.endpoint.node_id, outcome.endpoint.address, outcome.outcome)
+            key = (outcome.endpoint, outcome.outcome)
             if (
                 outcome.outcome in (Word.OK, Word.UNKNOWN, Word.AMBIGUOUS)
                 or key in told

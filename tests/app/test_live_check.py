@@ -24,7 +24,6 @@ from netdiag.distribution import install_line
 from netdiag.errors import EngineError
 from netdiag.io.engine import live_deployment as live_module
 from netdiag.io.engine.address import EngineAddress
-from netdiag.io.engine.docker_sdk import EngineVersion
 from netdiag.io.engine.live_deployment import Live, OtherVantages
 from netdiag.io.network import observation as observe_module
 from netdiag.io.network.observation import Observed
@@ -51,7 +50,7 @@ def running() -> Live:
     deployment = from_compose(load(Source("c.yml", CLEAN + second)))
     return Live(
         address=EngineAddress(url="unix:///run/user/1000/docker.sock", said_by="DOCKER_HOST"),
-        version=EngineVersion(release="28", api_version="1.51", operating_system="linux"),
+        release="28",
         scope=Scope(asked=frozenset()),
         containers=(),
         deployment=replace(deployment, host_addresses=("192.168.8.133",)),
@@ -157,7 +156,7 @@ def test_a_project_is_named_by_its_file(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert [item.error.message for item in report.inputs if item.error] == ["no containers of shop"]
 
 
-@pytest.mark.parametrize("library", ["docker", "requests", "dns"])
+@pytest.mark.parametrize("library", ["docker", "requests", "cryptography"])
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_a_missing_extra_is_a_line_with_what_to_run(tmp_path: Path, library: str, form: str) -> None:
     code = f"import sys; sys.modules[{library!r}] = None; from netdiag.cli.main import run; run()"

@@ -18,7 +18,6 @@ from netdiag.deployment.scope import Scope
 from netdiag.errors import InputError
 from netdiag.io.engine import live_deployment as live_module
 from netdiag.io.engine.address import EngineAddress
-from netdiag.io.engine.docker_sdk import EngineVersion
 from netdiag.io.engine.live_deployment import Live
 from netdiag.io.network import registry as asking_module
 from netdiag.io.network.registry import (
@@ -108,7 +107,7 @@ class World:
     def __init__(self, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
         self.live = Live(
             address=EngineAddress(url="unix:///x", said_by="DOCKER_HOST"),
-            version=EngineVersion(release="28", api_version="1.51", operating_system="linux"),
+            release="28",
             scope=Scope(asked=frozenset(), name="shop"),
             containers=(),
             deployment=deployment_of(text),

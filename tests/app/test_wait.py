@@ -23,7 +23,6 @@ from netdiag.engine.container import Container, parse_container
 from netdiag.errors import InputError, UsageError
 from netdiag.io.engine import live_deployment
 from netdiag.io.engine.address import EngineAddress
-from netdiag.io.engine.docker_sdk import EngineVersion
 from netdiag.io.engine.live_deployment import Live
 from netdiag.io.network import observation
 from netdiag.io.network.observation import Observed
@@ -82,7 +81,7 @@ class Engine:
         deployment = from_engine(containers, (), name="shop")
         return Live(
             address=EngineAddress(url="unix:///run/docker.sock", said_by="default"),
-            version=EngineVersion(release="28", api_version="1.51", operating_system="linux"),
+            release="28",
             scope=scope_of(containers, ()),
             containers=containers,
             deployment=deployment,

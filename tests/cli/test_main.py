@@ -23,7 +23,7 @@ from netdiag.rules.compose import COMPOSE
 from netdiag.rules.declared import DECLARED
 from tests.cli.shell import CLEAN, environment, netdiag
 
-NOT_FOR_LINT = {"rich", "docker", "pyroute2", "scapy", "pyspark", "dns", "cryptography", "requests", "asyncio"}
+NOT_FOR_LINT = {"rich", "docker", "pyroute2", "scapy", "pyspark", "cryptography", "requests", "asyncio"}
 
 
 def test_version(tmp_path: Path) -> None:

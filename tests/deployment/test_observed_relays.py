@@ -8,7 +8,7 @@ import pytest
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.model.verdict import Address, Answered, Cell, NodeEndpoint, Verdict, Word
-from netdiag.deployment.observation.observed_relays import observed_relays
+from netdiag.deployment.observation.observed_relays import observed_relays, with_unknown_relays
 from netdiag.linux.sockets import Peer
 from tests.deployment.stacks import deployment_of
 
@@ -70,6 +70,23 @@ def seen(*cells: Cell, deployment: Deployment | None = None, peers: Sequence[tup
 )
 def test_what_answers_where_no_broker_listens(what: Cell, expected: list[str]) -> None:
     assert seen(what) == expected
+
+
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        (cell(APP, "localhost:9092", "elsewhere:9092"), {"app"}),
+        (cell(HOST, "localhost:9095", "kafka:29092"), {"app"}),
+        (cell(APP, "kafka:29092", "kafka:29092"), set()),
+        (cell(HOST, "localhost:9092", "localhost:9093"), set()),
+        (replace(cell(APP, "localhost:9092", "kafka:29092"), observed=None), set()),
+    ],
+)
+def test_whose_connections_may_tell_of_a_relay(what: Cell, expected: set[str]) -> None:
+    deployment = deployment_of(STACK)
+    assert with_unknown_relays(deployment, (HOST, APP), [what]) == expected
+    known = observed_relays(deployment, (HOST, APP), [what])
+    assert with_unknown_relays(replace(deployment, relays=known), (HOST, APP), [what]) in (expected, set())
 
 
 def test_answers_of_two_listeners_at_one_port_tell_nothing() -> None:

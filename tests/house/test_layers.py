@@ -42,7 +42,6 @@ VIOLATIONS = [
             "docker",
             "pyroute2",
             "scapy.all",
-            "dns.resolver",
             "cryptography.x509",
             "socket",
             "ssl",

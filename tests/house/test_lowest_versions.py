@@ -30,7 +30,6 @@ USERS = {
         "tests/io/network/test_client_handshake.py",
     ),
     "io/network/client_identity.py": ("tests/io/network/test_client_identity.py",),
-    "io/network/resolver.py": ("tests/io/network/test_resolver.py",),
     "io/packets/filters.py": ("tests/io/packets/test_source.py",),
     "io/tutorial_lab.py": ("tests/io/lab",),
     "render/analysis/figure.py": ("tests/render/analysis/test_figure.py",),

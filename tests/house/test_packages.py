@@ -19,7 +19,7 @@ DATA = {
 }
 # What each extra must make importable. Spark is 500 MB: `make bars BARS=spark-extra` installs it.
 IMPORTS = {
-    "live": "import docker, pyroute2, dns.resolver, cryptography.x509",
+    "live": "import docker, pyroute2, cryptography.x509",
     # side by side in one environment: none needs anything of the others, and making one takes long
     "capture,picture,report": "import scapy.utils, networkx, vl_convert",
 }
@@ -133,7 +133,6 @@ def test_lint_loads_nothing_that_it_does_not_use(extended: tuple[str, Environmen
             "docker",
             "pyroute2",
             "scapy",
-            "dns",
             "cryptography",
             "pyspark",
             "pyarrow",

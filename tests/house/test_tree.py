@@ -23,7 +23,6 @@ EXTRAS = {
     "docker",
     "pyroute2",
     "scapy",
-    "dns",
     "cryptography",
     "pyspark",
     "py4j",

@@ -22,7 +22,7 @@ def test_what_others_say_as_well() -> None:
     assert machine.kernel == platform.release()
     assert machine.is_root == (os.geteuid() == 0)
     assert machine.tools == {name: shutil.which(name) for name in TOOLS}
-    assert machine.libraries["dns"] == metadata.version("dnspython")
+    assert machine.libraries["cryptography"] == metadata.version("cryptography")
     assert 0 < machine.memory_bytes <= os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     printed = subprocess.run(["df", "-B1", "--output=avail", machine.temporary], capture_output=True, check=True)
     free = int(printed.stdout.split()[-1])

@@ -4,6 +4,7 @@ import json
 import os
 import socket
 import struct
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from netdiag.linux.sockets import (
     ListeningSocket,
     Peer,
     Protocol,
+    as_listening,
     decode_listener,
     parse_listening,
     parse_peers,
@@ -151,6 +153,22 @@ def test_the_kernels_own_table() -> None:
         if path.exists():
             expected = ("127.0.0.1", server.getsockname()[1])
             assert expected in {(s.address, s.port) for s in parse_listening(path.read_text())}
+
+
+def test_inet_diag_lists_what_the_kernels_own_tables_do() -> None:
+    path = Path("/proc/self/net")
+    addresses = [("127.0.0.1", socket.AF_INET), ("0.0.0.0", socket.AF_INET), ("::", socket.AF_INET6)]
+    with ExitStack() as open_ones, Channel(SOCK_DIAG) as channel:
+        for address, family in (*addresses, ("::ffff:127.0.0.1", socket.AF_INET6)):
+            server = open_ones.enter_context(socket.socket(family, socket.SOCK_STREAM))
+            server.bind((address, 0))
+            server.listen()
+            port = server.getsockname()[1]
+            told = [decode_listener(one, Protocol.TCP) for one in channel.payloads(request_tcp_listeners())]
+            found = [as_listening(one) for one in told if one is not None and one.port == port]
+            tables = [(path / name).read_text() for name in ("tcp", "tcp6")]
+            assert found == [one for table in tables for one in parse_listening(table) if one.port == port]
+            assert len(found) == 1
 
 
 def answer(

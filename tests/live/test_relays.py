@@ -137,7 +137,7 @@ def test_two_clients_get_what_is_expected_of_every_relay(lab: Lab, name: str, tm
 def connected_to_their_targets(running: Stack) -> None:
     """The kernel's tables of connections tell the target that each relay is configured to have."""
     checked = check(running, addresses=tuple(Address(host="localhost", port=port) for port in range(9092, 9098)))
-    peers = read_peers(checked.live)
+    peers = read_peers(checked.live, {member.name for member in checked.live.deployment.members})
     kafka = filled(running, "{kafka}")
     services = {member.name: member.service for member in checked.live.deployment.members}
     found = {services[name]: {one.port for one in all_of if one.address == kafka} for name, all_of in peers.items()}

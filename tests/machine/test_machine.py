@@ -44,7 +44,7 @@ WELL = Machine(
     capture_engine=Found(what="netdiag_native 0.1.0"),
     tools={"tcpdump": "/usr/bin/tcpdump", "dumpcap": None, "tshark": None, "docker": "/usr/bin/docker"},
     libraries=dict.fromkeys(
-        ("docker", "pyroute2", "dns", "cryptography", "scapy", "pyspark", "pyarrow", "pandas", "networkx"), "1"
+        ("docker", "pyroute2", "cryptography", "scapy", "pyspark", "pyarrow", "pandas", "networkx"), "1"
     ),
     temporary="/tmp",
     free_bytes=100 << 30,

@@ -1,7 +1,9 @@
 """JSON is a contract: the schema describes it, and nothing that a file holds can break it."""
 
 import json
+import random
 from dataclasses import replace
+from typing import Any
 
 import jsonschema
 import pytest
@@ -17,7 +19,7 @@ from netdiag.findings import (
     WireLocation,
 )
 from netdiag.render.formats.json import render
-from netdiag.render.json_values import finding_value, sound
+from netdiag.render.json_values import finding_value, indented, sound
 from netdiag.render.report import Input, Report
 from tests.render.golden import assert_golden
 from tests.render.literals import HOST, address, matrix
@@ -145,6 +147,23 @@ def test_places(location: Location, told: dict[str, object]) -> None:
     finding = Finding(rule="r", severity=Severity.NOTE, message="password=x", location=location)
     value = finding_value(finding)
     assert (value["location"], value["severity"], value["message"]) == (told, "note", "password=[hidden]")
+
+
+def test_the_layout_is_that_of_the_standard_library() -> None:
+    chance = random.Random(3)
+    texts = ["", "a", "é", "\udcff", "\U0001f600", '"\\ud8', "\n\t", "\x7f"]
+
+    def value(depth: int) -> Any:
+        kind = chance.randrange(8 if depth else 5)
+        if kind < 5:
+            return [None, True, chance.randrange(-9, 9), chance.random(), chance.choice(texts)][kind]
+        several = [value(depth - 1) for _ in range(chance.randrange(4))]
+        named = {f"{chance.choice(texts[:3])}{number}": one for number, one in enumerate(several)}
+        return [several, tuple(several), named][kind - 5]
+
+    for _ in range(3000):
+        made = value(4)
+        assert indented(made) == json.dumps(sound(made), indent=2)
 
 
 def test_lone_surrogates_are_replaced_at_every_depth() -> None:

@@ -454,12 +454,14 @@ def identified(
     """The cells as observed, judged again with the members behind each address."""
     places = {vantage.label: vantage for vantage in vantages}
     several = {(seen.vantage, seen.address): seen.contacts for seen in names}
+    # What one contact with an address has met, by vantage: several cells lead to it.
+    known: dict[tuple[str, Address], tuple[Contact, Contact]] = {}
     for cell in cells:
         vantage = places.get(cell.vantage)
         if vantage is None or cell.observed is None:
             yield cell
         else:
-            yield replace(cell, observed=_judged(deployment, vantage, cell.bootstrap, cell.observed, several))
+            yield replace(cell, observed=_judged(deployment, vantage, cell.bootstrap, cell.observed, several, known))
 
 
 def _judged(
@@ -468,11 +470,15 @@ def _judged(
     bootstrap: Address,
     verdict: Verdict,
     several: Mapping[tuple[str, Address], tuple[Contact, ...]],
+    known: dict[tuple[str, Address], tuple[Contact, Contact]],
 ) -> Verdict:
     found = {one.endpoint: one.contact for one in verdict.endpoints}
 
     def met(address: Address, contact: Contact) -> Contact:
-        return _met(deployment, vantage, address, contact, several.get((vantage.label, address), ()))
+        key = (vantage.label, address)
+        if key not in known or known[key][0] is not contact:
+            known[key] = contact, _met(deployment, vantage, address, contact, several.get(key, ()))
+        return known[key][1]
 
     def at_endpoint(endpoint: NodeEndpoint) -> Contact:
         return met(endpoint.address, found.get(endpoint, _NOT_TRIED))

@@ -35,20 +35,12 @@ def observed_relays(
     peers: Mapping[str, Sequence[Peer]] = NO_PEERS,
 ) -> tuple[Relay, ...]:
     """The relays that cells show and the deployment does not know; `peers` are whom members have connected to."""
-    places = {vantage.label: vantage for vantage in vantages}
-    entered = [
-        (port, answered)
-        for cell in cells
-        if (vantage := places.get(cell.vantage)) is not None
-        and isinstance(answered := cell.observed.bootstrap if cell.observed else None, Answered)
-        and not answered.foreign
-        for port in _entered(deployment, vantage, cell.bootstrap)
-    ]
+    entered = list(_answering(deployment, vantages, cells))
     # What answers at the brokers' own ports tells their cluster from another one with the same addresses.
     clusters = {answered.cluster_id for (owner, port), answered in entered if _is_listener(deployment, owner, port)}
     found: dict[_Port, dict[RelayTarget, Relay] | None] = {}
     for (owner, port), answered in entered:
-        if (owner, port) in deployment.relays_by_port or _is_listener(deployment, owner, port):
+        if _is_explained(deployment, owner, port):
             continue
         connected = _connected(deployment, owner, peers)
         relay = None
@@ -64,6 +56,28 @@ def observed_relays(
         elif known is not None:
             known[relay.targets[0]] = relay
     return tuple(_joined(relays) for relays in found.values() if relays)
+
+
+def with_unknown_relays(deployment: Deployment, vantages: Iterable[Vantage], cells: Iterable[Cell]) -> frozenset[str]:
+    """The members at whose ports a broker answers that nothing of the deployment explains."""
+    return frozenset(
+        owner
+        for (owner, port), _ in _answering(deployment, vantages, cells)
+        if owner is not None and not _is_explained(deployment, owner, port)
+    )
+
+
+def _answering(
+    deployment: Deployment, vantages: Iterable[Vantage], cells: Iterable[Cell]
+) -> Iterator[tuple[_Port, Answered]]:
+    """Where the connections of the cells end, and which broker answers there."""
+    places = {vantage.label: vantage for vantage in vantages}
+    for cell in cells:
+        vantage = places.get(cell.vantage)
+        answered = cell.observed.bootstrap if cell.observed else None
+        if vantage is not None and isinstance(answered, Answered) and not answered.foreign:
+            for port in _entered(deployment, vantage, cell.bootstrap):
+                yield port, answered
 
 
 def _joined(relays: Mapping[RelayTarget, Relay]) -> Relay:
@@ -113,6 +127,10 @@ def _by_connections(
         targets=(RelayTarget(address=possible[0][1]),),
         where=ContainerLocation(container=owner or "docker host", part=f"port {port}"),
     )
+
+
+def _is_explained(deployment: Deployment, owner: str | None, port: int) -> bool:
+    return (owner, port) in deployment.relays_by_port or _is_listener(deployment, owner, port)
 
 
 def _is_listener(deployment: Deployment, owner: str | None, port: int) -> bool:

@@ -20,9 +20,9 @@ from typing import IO
 from netdiag.deployment.scope import named
 from netdiag.deployment.sources.engine import data_directories
 from netdiag.engine.container import Container, Mount
-from netdiag.errors import EngineError, InputError
+from netdiag.errors import EngineError, InputError, NotThere
 from netdiag.io.engine.address import EngineAddress, find_engine
-from netdiag.io.engine.docker_sdk import Engine, NotThere, connect
+from netdiag.io.engine.docker_sdk import Engine, connect
 from netdiag.io.engine.same_kernel import SameKernel, locate
 from netdiag.io.files import read_inside
 from netdiag.kafka.storage import DEFAULT_DIRECTORIES, KNOWN_FILES, META_PROPERTIES

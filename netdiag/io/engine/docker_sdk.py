@@ -12,6 +12,7 @@ import requests
 from docker.tls import TLSConfig
 
 from netdiag.deployment.sources.engine import runs_kafka
+from netdiag.engine.about import EngineHost, parse_host
 from netdiag.engine.container import (
     Container,
     EngineNetwork,
@@ -23,7 +24,7 @@ from netdiag.engine.container import (
     parse_network,
     text,
 )
-from netdiag.errors import EngineError, InputError
+from netdiag.errors import EngineError, InputError, NotThere
 from netdiag.io.engine.address import EngineAddress, TlsFiles, find_engine
 from netdiag.patterns import regex
 from netdiag.values import dataclass
@@ -43,15 +44,6 @@ class EngineVersion:
     release: str
     api_version: str
     operating_system: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineHost:
-    """The engine's machine: the names of its system and kernel; `firewall` is told by engine 29 and newer."""
-
-    system: str
-    kernel: str
-    firewall: str
 
 
 class Engine:
@@ -82,16 +74,16 @@ class Engine:
             operating_system=text(document, "Os"),
         )
 
+    def release(self) -> str:
+        """The engine's release."""
+        return self.version().release
+
     def host(self) -> EngineHost:
         """What the engine says about its machine; nothing where it does not answer."""
         document: object = None
         with suppress(EngineError):
             document = self._ask(self._client.info)
-        return EngineHost(
-            system=text(document, "OperatingSystem"),
-            kernel=text(document, "KernelVersion"),
-            firewall=text(document, "FirewallBackend", "Driver"),
-        )
+        return parse_host(document)
 
     def containers(self) -> tuple[Container, ...]:
         """Every container, running or not, by name; not one that goes away meanwhile, nor a helper of netdiag's."""
@@ -160,10 +152,6 @@ class Engine:
         if isinstance(error, docker.errors.NotFound):
             return NotThere(_one_line(error), where=self.address.url)
         return failure(error, self.address)
-
-
-class NotThere(EngineError):
-    """The engine has no such container, volume or path."""
 
 
 def connect(address: EngineAddress, *, timeout: float = 10.0) -> Engine:

@@ -5,7 +5,7 @@
 
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,19 +35,29 @@ from netdiag.deployment.scope import (
 )
 from netdiag.deployment.sources.engine import from_engine, member_names, runs_kafka
 from netdiag.deployment.sources.relays import running_relays
+from netdiag.engine.about import EngineHost
 from netdiag.engine.container import Container, EngineNetwork
 from netdiag.errors import InputError, NetdiagError, UsageError
 from netdiag.io.engine.address import EngineAddress, find_engine
-from netdiag.io.engine.docker_sdk import Engine, EngineHost, EngineVersion, connect
+from netdiag.io.engine.reader import engine_reader
 from netdiag.io.engine.same_kernel import OtherKernel, SameKernel, has_userland_proxy, locate
-from netdiag.io.kernel.netlink import ROUTE, Channel
-from netdiag.io.kernel.netns import Namespace, is_process_of, open_namespace, read_proc, same_namespace_as
+from netdiag.io.kernel.netlink import ROUTE, SOCK_DIAG, Channel
+from netdiag.io.kernel.netns import Namespace, is_process_of, open_namespace, read_proc, same_namespace_as, visit
 from netdiag.linux.netlink.addresses import decode_address, request_addresses
 from netdiag.linux.netlink.links import decode_link, request_links
 from netdiag.linux.netlink.messages import Malformed
 from netdiag.linux.netns import OwnNamespace, ProcessNamespace
 from netdiag.linux.rtnetlink import InterfaceAddress, Link, outside_addresses
-from netdiag.linux.sockets import ListeningSocket, Peer, parse_listening, parse_peers
+from netdiag.linux.sockets import (
+    ListeningSocket,
+    Peer,
+    Protocol,
+    as_listening,
+    decode_listener,
+    parse_listening,
+    parse_peers,
+    request_tcp_listeners,
+)
 from netdiag.values import dataclass
 
 # Of the network namespace that reads it; absent where br_netfilter is not loaded.
@@ -82,7 +92,7 @@ class Live:
     """
 
     address: EngineAddress
-    version: EngineVersion
+    release: str
     scope: Scope
     containers: tuple[Container, ...]
     deployment: Deployment
@@ -100,7 +110,7 @@ class _Said:
     """What the engine says."""
 
     address: EngineAddress
-    version: EngineVersion
+    release: str
     machine: EngineHost
     containers: tuple[Container, ...]
     networks: tuple[EngineNetwork, ...]
@@ -152,37 +162,41 @@ def read_live(
 
     said_by = os.environ if environment is None else environment
     address = find_engine(host, said_by, home or Path.home())
-    with connect(address) as engine:
-        said = _ask(engine, address)
-        meant = _project(said.containers, project, compose_file)
-        _must_exist(said.containers, (*names, *vantages.containers))
-        scope = scope_of(said.containers, said.networks, project=meant, names=names)
-        logs = _logs(engine, said.containers, scope.asked)
-    return _machine(said, logs).live(scope, vantages)
+    said = _ask(address)
+    meant = _project(said.containers, project, compose_file)
+    _must_exist(said.containers, (*names, *vantages.containers))
+    scope = scope_of(said.containers, said.networks, project=meant, names=names)
+    return _machine(said, _logs(said, scope.asked)).live(scope, vantages)
 
 
 def read_machine(host: str | None = None) -> Machine:
     """Everything that runs on the engine that is meant; EngineError when it cannot be asked."""
     address = find_engine(host, os.environ, Path.home())
-    with connect(address) as engine:
-        said = _ask(engine, address)
-        logs = _logs(engine, said.containers, frozenset(c.id for c in said.containers))
-    return _machine(said, logs)
+    said = _ask(address)
+    return _machine(said, _logs(said, frozenset(c.id for c in said.containers)))
 
 
-def _ask(engine: Engine, address: EngineAddress) -> _Said:
-    return _Said(
-        address=address,
-        version=engine.version(),
-        machine=engine.host(),
-        containers=engine.containers(),
-        networks=engine.networks(),
-    )
+def _ask(address: EngineAddress) -> _Said:
+    with engine_reader(address) as engine:
+        return _Said(
+            address=address,
+            release=engine.release(),
+            machine=engine.host(),
+            containers=engine.containers(),
+            networks=engine.networks(),
+        )
 
 
-def _logs(engine: Engine, containers: Sequence[Container], asked: frozenset[str]) -> dict[str, tuple[str, ...]]:
+def _logs(said: _Said, asked: frozenset[str]) -> dict[str, tuple[str, ...]]:
     """The ends of the logs of the brokers among them that do not run."""
-    return {c.id: engine.log(c) for c in containers if c.id in asked and runs_kafka(c) and is_down(c)}
+    down = [c for c in said.containers if c.id in asked and runs_kafka(c) and is_down(c)]
+    if not down:
+        return {}
+    # Loading this library takes longer than most of a look does.
+    from netdiag.io.engine.docker_sdk import connect
+
+    with connect(said.address) as engine:
+        return {c.id: engine.log(c) for c in down}
 
 
 def _machine(said: _Said, logs: Mapping[str, tuple[str, ...]]) -> Machine:
@@ -192,7 +206,7 @@ def _machine(said: _Said, logs: Mapping[str, tuple[str, ...]]) -> Machine:
         said=said,
         kernel=kernel,
         docker_host=docker_host,
-        platform=read_platform(said.version, said.machine, kernel, docker_host, said.containers),
+        platform=read_platform(said.release, said.machine, kernel, docker_host, said.containers),
         host_addresses=_addresses(docker_host, said.networks),
         sockets=_sockets(said.containers) if isinstance(kernel, SameKernel) else {},
         logs=logs,
@@ -222,7 +236,7 @@ def _live(machine: Machine, scope: Scope, others: OtherVantages) -> Live:
         inside = ()
     return Live(
         address=said.address,
-        version=said.version,
+        release=said.release,
         scope=scope,
         containers=said.containers,
         deployment=deployment,
@@ -291,18 +305,30 @@ def _addresses(docker_host: LiveVantage, networks: Sequence[EngineNetwork]) -> t
 
 
 def _sockets(containers: Sequence[Container]) -> dict[str, tuple[ListeningSocket, ...]]:
-    """The listening sockets of each running container; its view of /proc/net is readable for everybody."""
+    """The listening sockets of each running container, by its id."""
+    running = [c for c in containers if c.state.has_process]
+    entrances = [ProcessNamespace(pid=c.state.pid, container_id=c.id) for c in running]
     found: dict[str, tuple[ListeningSocket, ...]] = {}
-    for container in containers:
+    for container, listening in zip(running, visit(entrances, _own_listening), strict=True):
         pid = container.state.pid
-        if container.state.has_process and is_process_of(pid, container.id):
+        if isinstance(listening, tuple):
+            found[container.id] = listening
+        elif is_process_of(pid, container.id):
+            # Its view of /proc/net is readable for everybody.
             tables = (read_proc(pid, f"net/{name}") for name in ("tcp", "tcp6"))
             found[container.id] = tuple(sorted(s for table in tables for s in parse_listening(table)))
     return found
 
 
-def read_peers(seen: Live) -> dict[str, tuple[Peer, ...]]:
-    """By member name, whom the containers that are asked about have connected to, but for brokers.
+def _own_listening() -> tuple[ListeningSocket, ...]:
+    """The listening sockets of the calling thread's namespace; NetdiagError or OSError where they cannot be asked."""
+    with Channel(SOCK_DIAG) as channel:
+        listeners = (decode_listener(one, Protocol.TCP) for one in channel.payloads(request_tcp_listeners()))
+        return tuple(sorted(as_listening(one) for one in listeners if one is not None))
+
+
+def read_peers(seen: Live, members: Collection[str]) -> dict[str, tuple[Peer, ...]]:
+    """By member name, whom those of these containers that are asked about have connected to, but for brokers.
 
     A connection that has ended is among them for a minute, where the container has closed it.
     """
@@ -311,8 +337,8 @@ def read_peers(seen: Live) -> dict[str, tuple[Peer, ...]]:
     found: dict[str, tuple[Peer, ...]] = {}
     for container in seen.containers if not seen.skipped else ():
         pid, name = container.state.pid, called[container.id]
-        asked = container.id in seen.scope.asked and name not in brokers and container.state.has_process
-        if asked and is_process_of(pid, container.id):
+        asked = container.id in seen.scope.asked and name in members and name not in brokers
+        if asked and container.state.has_process and is_process_of(pid, container.id):
             peers = parse_peers(*(read_proc(pid, f"net/{table}") for table in ("tcp", "tcp6")))
             if peers:
                 found[name] = peers
@@ -320,7 +346,7 @@ def read_peers(seen: Live) -> dict[str, tuple[Peer, ...]]:
 
 
 def read_platform(
-    version: EngineVersion,
+    release: str,
     host: EngineHost,
     kernel: SameKernel | OtherKernel,
     docker_host: LiveVantage,
@@ -330,7 +356,7 @@ def read_platform(
     here = isinstance(kernel, SameKernel)
     return Platform(
         kind=_kind(host),
-        generation=generation_of(version.release),
+        generation=generation_of(release),
         userland_proxy=has_userland_proxy(kernel, containers) if isinstance(kernel, SameKernel) else None,
         firewall=next((firewall for firewall in Firewall if host.firewall.startswith(firewall.value)), None),
         bridge_filter=_bridge_filter(docker_host) if here else None,

@@ -4,18 +4,30 @@ The same questions as `docker_sdk`, which serves every other way to an engine; l
 than reading the kernel and the engine together, and the standard library's HTTP half as long. So each question is one
 connection in HTTP/1.0 (RFC 1945), whose answer is a status line, headers, and all that follows until its end.
 Every failure is an EngineError of one line; no request changes anything, no answer is larger than a bound, and
-everything ends by a deadline.
+each ends by a deadline.
 """
 
 import json
 import re
 import socket
 import time
+from contextlib import suppress
 from typing import Any
 
 from netdiag.digits import number_of
-from netdiag.engine.container import Container, EngineNetwork, in_sight, parse_container, parse_network, sequence, text
-from netdiag.errors import EngineError
+from netdiag.engine.about import EngineHost, parse_host
+from netdiag.engine.container import (
+    Container,
+    EngineNetwork,
+    Mount,
+    in_sight,
+    parse_container,
+    parse_mounts,
+    parse_network,
+    sequence,
+    text,
+)
+from netdiag.errors import EngineError, NotThere
 from netdiag.io.engine.address import EngineAddress
 
 LARGEST_ANSWER = 64 * 1024 * 1024
@@ -29,11 +41,11 @@ _END_OF_HEADERS = re.compile(rb"\r?\n\r?\n")
 
 
 class SocketEngine:
-    """An engine on this machine; `timeout` is seconds for all answers together."""
+    """An engine on this machine; `timeout` is seconds for each answer."""
 
     def __init__(self, address: EngineAddress, *, timeout: float = 10.0) -> None:
         self.address = address
-        self._deadline = time.monotonic() + timeout
+        self._timeout = timeout
         self._prefix = ""
 
     def release(self) -> str:
@@ -41,6 +53,13 @@ class SocketEngine:
         document = self._ask("/version")
         self._prefix = _prefix(text(document, "ApiVersion"))
         return text(document, "Version")
+
+    def host(self) -> EngineHost:
+        """What the engine says about its machine; nothing where it does not answer."""
+        document: object = None
+        with suppress(EngineError):
+            document = self._ask(f"{self._prefix}/info")
+        return parse_host(document)
 
     def containers(self) -> tuple[Container, ...]:
         """Every container, running or not, by name; not one that goes away meanwhile, nor a helper of netdiag's."""
@@ -55,6 +74,13 @@ class SocketEngine:
         """Whether the engine has this container."""
         path = f"{self._prefix}/containers/{identifier}/json"
         return _is_id(identifier) and self._ask(path, may_be_gone=True) is not None
+
+    def mounts(self, container: Container) -> tuple[Mount, ...]:
+        """What is mounted into a container; NotThere for one that is gone."""
+        document = self._ask(f"{self._prefix}/containers/{container.id}/json", may_be_gone=True)
+        if document is None:
+            raise NotThere("the engine has no such container", where=self.address.url)
+        return parse_mounts(document)
 
     def networks(self) -> tuple[EngineNetwork, ...]:
         """Every network, by name."""
@@ -81,22 +107,17 @@ class SocketEngine:
 
     def _exchange(self, path: str) -> bytes:
         answer = bytearray()
+        deadline = time.monotonic() + self._timeout
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(self._left())
+            connection.settimeout(self._timeout)
             connection.connect(self.address.unix_socket or "")
             connection.sendall(f"GET {path} HTTP/1.0\r\nHost: docker\r\n\r\n".encode())
             while chunk := connection.recv(_CHUNK):
                 answer += chunk
                 if len(answer) > LARGEST_ANSWER:
                     raise ValueError(f"its answer is larger than {LARGEST_ANSWER // 1024**2} MiB")
-                connection.settimeout(self._left())
+                connection.settimeout(_left(deadline))
         return bytes(answer)
-
-    def _left(self) -> float:
-        left = self._deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return left
 
     @property
     def _hint(self) -> str:
@@ -110,6 +131,13 @@ class SocketEngine:
             return EngineError("the engine does not answer in time", where=where, hint=self._hint)
         said = " ".join((error.strerror or str(error)).split())[:300] or type(error).__name__
         return EngineError(f"no engine answers there: {said}", where=where, hint=self._hint)
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
 
 
 def _parse(answer: bytes) -> tuple[int, bytes]:

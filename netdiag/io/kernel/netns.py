@@ -1,8 +1,9 @@
 """Opening network namespaces and making sockets in them.
 
-setns(2) moves one thread for good, so every piece of work in a foreign namespace gets a thread of its own that ends
-with it; the sockets made there keep the namespace and are used from anywhere. Nothing is executed, and nothing is
-changed, in the namespace. Entering needs CAP_SYS_ADMIN, opening another user's /proc/PID/ns/net CAP_SYS_PTRACE, too.
+setns(2) moves one thread for good, so work in foreign namespaces gets a thread of its own that ends with it; the
+sockets made there keep the namespace and are used from anywhere. On a busy machine a thread waits for milliseconds
+until it runs, so one thread goes through many namespaces, or makes many sockets. Nothing is executed, and nothing is
+changed, in a namespace. Entering needs CAP_SYS_ADMIN, opening another user's /proc/PID/ns/net CAP_SYS_PTRACE, too.
 """
 
 import ctypes
@@ -21,7 +22,8 @@ from netdiag.linux.procfs import parse_if_inet6, proves_container
 RIGHTS = "CAP_SYS_ADMIN and CAP_SYS_PTRACE"
 NAMED = "run/netns"
 _CLONE_NEWNET = 0x40000000
-_STOCK = 4
+# Sockets that are made at a time: few where few are needed, twice as many with every time.
+_FEWEST, _MOST = 4, 32
 _PROC_LIMIT = 4 * 1024 * 1024
 
 T = TypeVar("T")
@@ -37,6 +39,7 @@ class Namespace:
     def __init__(self, *, descriptor: int | None, root: int, ipv6: tuple[str, ...], etc: Sequence[str]) -> None:
         self._descriptor = descriptor
         self._stock: dict[tuple[int, int, int], list[socket.socket]] = {}
+        self._next: dict[tuple[int, int, int], int] = {}
         self.root = root
         self.ipv6 = ipv6
         # Folders below `root` to look for hosts and resolv.conf in, first come first served.
@@ -66,10 +69,12 @@ class Namespace:
 
         Several are made at a time: entering takes a thread, which costs more than a socket.
         """
-        stock = self._stock.setdefault((family, kind, protocol), [])
+        key = (family, kind, protocol)
+        stock = self._stock.setdefault(key, [])
         if not stock:
-            many = 1 if self._descriptor is None else _STOCK
-            stock += self.run(lambda: [socket.socket(family, kind, protocol) for _ in range(many)])
+            many = 1 if self._descriptor is None else self._next.get(key, _FEWEST)
+            self._next[key] = min(2 * many, _MOST)
+            stock += self.run(lambda: _sockets(many, family, kind, protocol))
         taken = stock.pop()
         taken.setblocking(False)
         return taken
@@ -78,20 +83,56 @@ class Namespace:
         """What `work` gives in this namespace, in a thread of its own unless the namespace is ours anyway."""
         if self._descriptor is None:
             return work()
-        return _in_own_thread(self._descriptor, work)
+        (outcome,) = _in_each([self], work)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the one of this process."""
+        return self._descriptor is None
+
+    def enter(self) -> None:
+        """Move the calling thread there, for good; OSError where it may not."""
+        assert self._descriptor is not None
+        _setns(self._descriptor)
 
 
 def open_namespace(entrance: NamespaceId) -> Namespace:
     """Open the namespace that is meant; MissingRight without the rights, Vanished when it is not there."""
-    match entrance:
-        case OwnNamespace():
-            return _own()
-        case ProcessNamespace():
-            return _of_process(entrance)
-        case NamedNamespace():
-            return _named(entrance)
-        case _:
-            assert_never(entrance)
+    (found,) = open_each([entrance])
+    if isinstance(found, NetdiagError):
+        raise found
+    return found
+
+
+def open_each(entrances: Sequence[NamespaceId]) -> list[Namespace | NetdiagError]:
+    """Open several; in place of one that cannot be opened, the error that `open_namespace` raises."""
+    found = [_opened(entrance) for entrance in entrances]
+    foreign = [one for one in found if isinstance(one, Namespace) and not one.is_own]
+    for one, outcome in zip(foreign, _in_each(foreign, _own_if_inet6), strict=True):
+        if isinstance(outcome, str):
+            one.ipv6 = parse_if_inet6(outcome)
+            continue
+        one.close()
+        if not isinstance(outcome, OSError):
+            raise outcome
+        number = found.index(one)
+        found[number] = _translated(outcome, _where(entrances[number]))
+    return found
+
+
+def visit(entrances: Sequence[ProcessNamespace | NamedNamespace], work: Callable[[], T]) -> list[T | Exception]:
+    """What `work` gives in each of them; in place of it, the error that it or entering ended with."""
+    found = [_opened(entrance) for entrance in entrances]
+    spaces = [one for one in found if isinstance(one, Namespace)]
+    try:
+        outcomes = iter(_in_each(spaces, work))
+        return [next(outcomes) if isinstance(one, Namespace) else one for one in found]
+    finally:
+        for one in spaces:
+            one.close()
 
 
 def same_namespace_as(pid: int) -> bool:
@@ -129,66 +170,66 @@ def read_proc(pid: int, name: str) -> str:
         return ""
 
 
+def _opened(entrance: NamespaceId) -> Namespace | NetdiagError:
+    """Opened, but for the own one not entered yet; only with that, its IPv6 is known."""
+    opened: list[int] = []
+    try:
+        match entrance:
+            case OwnNamespace():
+                return _own()
+            case ProcessNamespace():
+                return _of_process(entrance, opened)
+            case NamedNamespace():
+                return _named(entrance, opened)
+            case _:
+                assert_never(entrance)
+    except (OSError, NetdiagError) as error:
+        _close(opened)
+        return error if isinstance(error, NetdiagError) else _translated(error, _where(entrance))
+
+
+def _where(entrance: NamespaceId) -> str:
+    match entrance:
+        case OwnNamespace():
+            return "this network namespace"
+        case ProcessNamespace():
+            return f"process {entrance.pid}"
+        case NamedNamespace():
+            return f"network namespace {entrance.name!r}"
+        case _:
+            assert_never(entrance)
+
+
 def _own() -> Namespace:
     ipv6 = parse_if_inet6(_own_if_inet6())
     root = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     return Namespace(descriptor=None, root=root, ipv6=ipv6, etc=("etc",))
 
 
-def _of_process(entrance: ProcessNamespace) -> Namespace:
-    where = f"process {entrance.pid}"
-    opened: list[int] = []
+def _of_process(entrance: ProcessNamespace, opened: list[int]) -> Namespace:
+    # The directory is the process's for as long as it is open, even if its number is given to another.
+    directory = os.open(f"/proc/{entrance.pid}", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        # The directory is the process's for as long as it is open, even if its number is given to another.
-        directory = os.open(f"/proc/{entrance.pid}", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        opened.append(directory)
         opened.append(os.open("ns/net", os.O_RDONLY | os.O_CLOEXEC, dir_fd=directory))
         opened.append(os.open("root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=directory))
         if entrance.container_id is not None and not _proves(directory, entrance.container_id):
-            raise Vanished("it is not a process of the container", where=where)
-        ipv6 = parse_if_inet6(_read_at(directory, "net/if_inet6"))
-        return _checked(descriptor=opened[1], root=opened[2], ipv6=ipv6, etc=("etc",), where=where, others=[directory])
-    except OSError as error:
-        _close(opened)
-        raise _translated(error, where) from error
-    except NetdiagError:
-        _close(opened)
-        raise
+            raise Vanished("it is not a process of the container", where=_where(entrance))
+    finally:
+        os.close(directory)
+    return Namespace(descriptor=opened[0], root=opened[1], ipv6=(), etc=("etc",))
 
 
-def _named(entrance: NamedNamespace) -> Namespace:
-    where = f"network namespace {entrance.name!r}"
+def _named(entrance: NamedNamespace, opened: list[int]) -> Namespace:
+    where = _where(entrance)
     if not entrance.valid:
         raise InputError("not a name that `ip netns` can create", where=where)
-    opened: list[int] = []
     try:
         opened.append(os.open(f"/{NAMED}/{entrance.name}", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK))
-        opened.append(os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
-        etc = (f"etc/netns/{entrance.name}", "etc")
-        found = _checked(descriptor=opened[0], root=opened[1], ipv6=(), etc=etc, where=where, others=[])
-        found.ipv6 = parse_if_inet6(found.run(_own_if_inet6))
-        return found
     except FileNotFoundError as error:
-        _close(opened)
         raise InputError("no namespace has that name", where=where, hint="list them with `ip netns`") from error
-    except OSError as error:
-        _close(opened)
-        raise _translated(error, where) from error
-    except NetdiagError:
-        _close(opened)
-        raise
-
-
-def _checked(
-    *, descriptor: int, root: int, ipv6: tuple[str, ...], etc: Sequence[str], where: str, others: Sequence[int]
-) -> Namespace:
-    """The namespace, once entering it has succeeded."""
-    try:
-        _in_own_thread(descriptor, lambda: None)
-    except OSError as error:
-        raise _translated(error, where) from error
-    _close(others)
-    return Namespace(descriptor=descriptor, root=root, ipv6=ipv6, etc=etc)
+    opened.append(os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
+    etc = (f"etc/netns/{entrance.name}", "etc")
+    return Namespace(descriptor=opened[0], root=opened[1], ipv6=(), etc=etc)
 
 
 def _translated(error: OSError, where: str) -> NetdiagError:
@@ -223,23 +264,38 @@ def _own_if_inet6() -> str:
         return ""
 
 
-def _in_own_thread(descriptor: int, work: Callable[[], T]) -> T:
-    results: list[T] = []
-    errors: list[BaseException] = []
+def _in_each(spaces: Sequence[Namespace], work: Callable[[], T]) -> list[T | Exception]:
+    """What `work` gives in each, or the error that it or entering ended with; one thread goes through all."""
+    outcomes: list[T | Exception] = []
+    ended: list[BaseException] = []
 
-    def enter_and_work() -> None:
+    def go() -> None:
         try:
-            _setns(descriptor)
-            results.append(work())
+            for space in spaces:
+                try:
+                    space.enter()
+                    outcomes.append(work())
+                except Exception as error:  # noqa: BLE001  # handed to the caller's thread
+                    outcomes.append(error)
         except BaseException as error:  # noqa: BLE001  # handed to the caller's thread
-            errors.append(error)
+            ended.append(error)
 
-    thread = threading.Thread(target=enter_and_work, name="netns", daemon=True)
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return results[0]
+    if spaces:
+        thread = threading.Thread(target=go, name="netns", daemon=True)
+        thread.start()
+        thread.join()
+    if ended:
+        raise ended[0]
+    return outcomes
+
+
+def _sockets(many: int, family: socket.AddressFamily, kind: socket.SocketKind, protocol: int) -> list[socket.socket]:
+    """So many of the thread's namespace, or as many as it may have; OSError for none."""
+    made = [socket.socket(family, kind, protocol)]
+    with suppress(OSError):
+        while len(made) < many:
+            made.append(socket.socket(family, kind, protocol))
+    return made
 
 
 def _setns(descriptor: int) -> None:

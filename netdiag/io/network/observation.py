@@ -18,7 +18,7 @@ from netdiag.deployment.model.verdict import Address, Answered, Cell, Contact, F
 from netdiag.deployment.observation.live_view import LiveVantage, SecuredPort, SeenName, SkippedVantage
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh, contact_between_members
 from netdiag.errors import MissingRight, NetdiagError
-from netdiag.io.kernel.netns import open_namespace
+from netdiag.io.kernel.netns import open_each, open_namespace
 from netdiag.io.network.client_handshake import Speaker
 from netdiag.io.network.client_identity import Client
 from netdiag.io.network.connection import Target
@@ -76,14 +76,12 @@ def observe(
     notes: list[str] = []
     with ExitStack() as opened:
         sockets = opened.enter_context(many_sockets())
-        for each in vantages:
-            try:
-                namespace = opened.enter_context(open_namespace(each.entrance))
-            except NetdiagError as error:
-                skipped.append(
-                    SkippedVantage(vantage=each.vantage, because=str(error), rights=isinstance(error, MissingRight))
-                )
+        for each, namespace in zip(vantages, open_each([each.entrance for each in vantages]), strict=True):
+            if isinstance(namespace, NetdiagError):
+                missing = isinstance(namespace, MissingRight)
+                skipped.append(SkippedVantage(vantage=each.vantage, because=str(namespace), rights=missing))
                 continue
+            opened.enter_context(namespace)
             names = read_name_service(namespace)
             notes += [f"{each.vantage.label}: cannot read {because}" for because in names.unreadable]
             places.append((each, Place(namespace=namespace, resolver=Resolver(namespace, names))))

@@ -2,7 +2,8 @@
 
 Never through the C library, which reads the files of the caller. Questions for both address families go out side by
 side, candidates of the search list one after another; NXDOMAIN and "no address" go on to the next candidate, errors
-and silence to the next server, as in the GNU C library. Everything ends by the deadline that is given.
+and silence to the next server, as in the GNU C library. Everything ends by the deadline that is given. Questions that
+wait for a server at the same time share a socket.
 """
 
 import asyncio
@@ -12,21 +13,25 @@ import secrets
 import socket
 from dataclasses import field
 
-import dns.exception
-import dns.flags
-import dns.message
-import dns.name
-import dns.rdatatype
-
 from netdiag.io.kernel.netns import Namespace
 from netdiag.io.network.name_service import NameService
+from netdiag.linux.dns_messages import (
+    AAAA,
+    MOST_ADDRESSES,
+    A,
+    decode_answer,
+    encode_name,
+    encode_question,
+    identifier_of,
+)
 from netdiag.linux.resolver import DnsAnswer, Lookup
 from netdiag.values import dataclass
 
 _PORT = 53
 _LARGEST = 4096
+# On one socket: their answers fit into what a socket may hold.
+_MOST_TOGETHER = 64
 _SHORTEST_TRY = 0.5
-_MOST_ADDRESSES = 16
 _NUMERIC = re.compile(r"\d{1,10}(\.\d{1,10}){0,3}")
 _LOOPBACK = ("127.0.0.1",)
 
@@ -66,11 +71,12 @@ class _Said:
 
 
 class Resolver:
-    """Resolves names at one place."""
+    """Resolves names at one place, in one loop."""
 
     def __init__(self, namespace: Namespace, names: NameService) -> None:
         self._namespace = namespace
         self._names = names
+        self._asked: dict[str, _AskedServer] = {}
 
     async def resolve(self, host: str, deadline: float) -> Resolved | Unresolved:
         """The addresses of `host`; `deadline` is in the time of the running loop."""
@@ -88,7 +94,7 @@ class Resolver:
 
     def _usable(self, addresses: tuple[str, ...], by: str) -> Resolved | Unresolved:
         """IPv4 first, as the JVM tries them, and IPv6 only where the place has any."""
-        ordered = sorted(dict.fromkeys(addresses), key=lambda address: ":" in address)[:_MOST_ADDRESSES]
+        ordered = sorted(dict.fromkeys(addresses), key=lambda address: ":" in address)[:MOST_ADDRESSES]
         usable = tuple(address for address in ordered if ":" not in address or self._has_ipv6(address))
         not_tried = tuple(address for address in ordered if address not in usable)
         if not usable:
@@ -103,13 +109,11 @@ class Resolver:
         said: dict[str, None] = {}
         for candidate in self._names.resolv_conf.candidates(host):
             try:
-                name = dns.name.from_text(candidate)
-            except (dns.exception.DNSException, UnicodeError):
+                name = encode_name(candidate)
+            except ValueError:
                 said[f'"{candidate}" is not a host name'] = None
                 continue
-            results = await asyncio.gather(
-                *(self._ask_all(name, kind, deadline) for kind in (dns.rdatatype.A, dns.rdatatype.AAAA))
-            )
+            results = await asyncio.gather(*(self._ask_all(name, kind, deadline) for kind in (A, AAAA)))
             addresses = tuple(a for r in results if isinstance(r, _Said) for a in r.answer.addresses)
             if addresses:
                 knowing = (r.server for r in results if isinstance(r, _Said) and r.answer.addresses)
@@ -127,7 +131,7 @@ class Resolver:
     def _servers(self) -> str:
         return " or ".join(self._names.resolv_conf.nameservers)
 
-    async def _ask_all(self, name: dns.name.Name, kind: dns.rdatatype.RdataType, deadline: float) -> _Said | _Silence:
+    async def _ask_all(self, name: bytes, kind: int, deadline: float) -> _Said | _Silence:
         """The first usable answer of the servers, each asked as often as the configuration says."""
         configuration = self._names.resolv_conf
         tries = [server for _ in range(configuration.attempts) for server in configuration.nameservers]
@@ -154,31 +158,75 @@ class Resolver:
             failure = _Silence(because=f"name server {server} says {answer.word}")
         return failure
 
-    async def _ask(self, server: str, name: dns.name.Name, kind: dns.rdatatype.RdataType) -> DnsAnswer:
-        query = dns.message.make_query(name, kind, id=secrets.randbelow(1 << 16))
-        loop = asyncio.get_running_loop()
-        family = socket.AF_INET6 if ":" in server else socket.AF_INET
-        with self._namespace.socket(family, socket.SOCK_DGRAM) as channel:
-            # Connected: the kernel drops other senders' datagrams and reports a closed port.
-            channel.connect((server, _PORT))
-            await loop.sock_sendall(channel, query.to_wire())
-            while True:
-                answer = _read_answer(await loop.sock_recv(channel, _LARGEST), query)
-                if answer is not None:
-                    return answer
+    async def _ask(self, server: str, name: bytes, kind: int) -> DnsAnswer:
+        asked = self._asked.get(server)
+        if asked is None or not asked.has_room:
+            family = socket.AF_INET6 if ":" in server else socket.AF_INET
+            channel = self._namespace.socket(family, socket.SOCK_DGRAM)
+            try:
+                # Connected: the kernel drops other senders' datagrams and reports a closed port.
+                channel.connect((server, _PORT))
+            except OSError:
+                channel.close()
+                raise
+            asked = self._asked[server] = _AskedServer(channel)
+        return await asked.ask(name, kind)
 
 
-def _read_answer(data: bytes, query: dns.message.Message) -> DnsAnswer | None:
-    """The decoded answer to the query; None for a datagram that is none."""
-    try:
-        message = dns.message.from_wire(data, ignore_trailing=True, raise_on_truncation=False)
-    except (dns.exception.DNSException, ValueError, IndexError):
-        return None
-    if not query.is_response(message):
-        return None
-    records = (record for rrset in message.answer for record in rrset)
-    addresses = [r.address for r in records if r.rdtype in (dns.rdatatype.A, dns.rdatatype.AAAA)]
-    return DnsAnswer(rcode=int(message.rcode()), addresses=tuple(addresses[:_MOST_ADDRESSES]))
+class _AskedServer:
+    """A socket to one server, which is there as long as a question on it waits."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        self._loop = asyncio.get_running_loop()
+        self._waiting: dict[int, tuple[bytes, asyncio.Future[DnsAnswer]]] = {}
+        self._loop.add_reader(channel, self._read)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more question can be asked."""
+        return 0 < len(self._waiting) < _MOST_TOGETHER
+
+    async def ask(self, name: bytes, kind: int) -> DnsAnswer:
+        """The answer to one question; OSError where the server's machine or the network says no."""
+        identifier = secrets.randbelow(1 << 16)
+        while identifier in self._waiting:
+            identifier = secrets.randbelow(1 << 16)
+        question = encode_question(identifier, name, kind)
+        answer: asyncio.Future[DnsAnswer] = self._loop.create_future()
+        self._waiting[identifier] = question, answer
+        try:
+            try:
+                await self._loop.sock_sendall(self._channel, question)
+            except OSError as error:
+                # That of a question before; the kernel tells it once.
+                self._fail(error)
+            return await answer
+        finally:
+            del self._waiting[identifier]
+            if not self._waiting:
+                self._loop.remove_reader(self._channel)
+                self._channel.close()
+
+    def _read(self) -> None:
+        """Give every answer that has come to its question."""
+        try:
+            for _ in range(_MOST_TOGETHER):
+                data = self._channel.recv(_LARGEST)
+                waiting = self._waiting.get(identifier_of(data))
+                answer = decode_answer(data, waiting[0]) if waiting else None
+                if waiting and answer and not waiting[1].done():
+                    waiting[1].set_result(answer)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self._fail(error)
+
+    def _fail(self, error: OSError) -> None:
+        """An error of the socket is an answer to all that wait."""
+        for _, answer in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(error)
 
 
 def _literal(host: str) -> str | None:

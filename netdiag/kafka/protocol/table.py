@@ -91,6 +91,7 @@ def api_versions(api_key: int) -> range:
     return _version_range(_api(api_key)["request"]["versions"])
 
 
+@cache
 def stable_versions(api_key: int) -> range:
     """The versions of an api key that some release declares stable: what a client may send."""
     last = 0

@@ -4,7 +4,6 @@ The text has findings first, then what was looked at and how much of it was unde
 which answers, and how their values are written.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,7 +11,7 @@ from typing import Any
 
 from netdiag.render.exchanges import time_text
 from netdiag.render.findings.finding_text import SourceLines, finding_lines
-from netdiag.render.json_values import finding_value, sound
+from netdiag.render.json_values import finding_value, indented
 from netdiag.render.screen import Line, Run, Screen, Style, paint, width
 from netdiag.traffic.analysis import Analysis, Answer
 from netdiag.traffic.tables import Kind, aggregate
@@ -80,7 +79,7 @@ def analysis_json(analysis: Analysis) -> str:
         "findings": [finding_value(finding) for finding in analysis.findings],
         "answers": {name: _answer(name, answer) for name, answer in analysis.answers.items()},
     }
-    return json.dumps(sound(value), indent=2) + "\n"
+    return indented(value) + "\n"
 
 
 def exchanges_by_decoding(analysis: Analysis) -> dict[str, int]:

@@ -1,6 +1,5 @@
 """A report as JSON, version 1: names, types and enumerations are a contract (`schema/check-listeners.v1.json`)."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,7 +16,7 @@ from netdiag.deployment.model.verdict import (
 )
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.patterns import regex
-from netdiag.render.json_values import finding_value, sound
+from netdiag.render.json_values import finding_value, indented
 from netdiag.render.matrix.sections import edge_value, explained_value, security_value
 from netdiag.render.matrix.urls import url_value
 from netdiag.render.redact import redacted
@@ -53,7 +52,7 @@ def render(report: Report) -> str:
         "skipped": [_skipped(item) for item in report.skipped],
         "notes": [redacted(note) for note in report.notes],
     }
-    return json.dumps(sound(value), indent=2) + "\n"
+    return indented(value) + "\n"
 
 
 def _unreadable(report: Report) -> Iterator[Finding]:

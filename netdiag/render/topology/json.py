@@ -17,8 +17,7 @@ from netdiag.engine.container import Container
 from netdiag.findings import Finding
 from netdiag.linux.ruleset import Chain, FilterRule, RuleAddress, Ruleset, Table
 from netdiag.linux.sockets import Listener
-from netdiag.patterns import regex
-from netdiag.render.json_values import finding_value, sound
+from netdiag.render.json_values import SURROGATE, finding_value, sound
 from netdiag.render.redact import redacted
 from netdiag.render.topology.lookup import coverage_value
 from netdiag.topology.graph import (
@@ -43,8 +42,6 @@ Value = dict[str, Any]
 
 _SEPARATOR = ",\n  "
 _END = "\n ]\n}\n"
-# A lone surrogate, as the encoder spells it: strict readers refuse it.
-_SURROGATE = regex(r"\\ud[89a-f]")
 
 
 def topology_document(topology: Topology, findings: Iterable[Finding] = (), *, first: int | None = None) -> Value:
@@ -95,7 +92,7 @@ def append_tail(text: str, tail: str) -> str:
 def json_text(value: Mapping[str, Any]) -> str:
     """A document as text, ASCII only, ending with a line feed: equal documents give equal bytes."""
     text = _laid_out(value)
-    return _laid_out(sound(_as_lists(value))) if _SURROGATE.search(text) else text
+    return _laid_out(sound(_as_lists(value))) if SURROGATE.search(text) else text
 
 
 def _laid_out(value: Mapping[str, Any]) -> str:
@@ -111,7 +108,7 @@ def _entries(entry: Any) -> str:
 
 def _entry(value: Value) -> str:
     text = json.dumps(value)
-    return json.dumps(sound(_as_lists(value))) if _SURROGATE.search(text) else text
+    return json.dumps(sound(_as_lists(value))) if SURROGATE.search(text) else text
 
 
 def _as_lists(value: Any) -> Any:

@@ -9,8 +9,8 @@ import pytest
 
 from netdiag.deployment.model.deployment import Firewall, Generation, HostKind
 from netdiag.deployment.observation.live_view import docker_host_vantage
+from netdiag.engine.about import EngineHost
 from netdiag.errors import EngineError, InputError
-from netdiag.io.engine.docker_sdk import EngineHost, EngineVersion
 from netdiag.io.engine.live_deployment import (
     Live,
     OtherVantages,
@@ -90,10 +90,6 @@ ELSEWHERE = OtherKernel(because="another machine")
 HERE = docker_host_vantage()
 
 
-def version(release: str) -> EngineVersion:
-    return EngineVersion(release=release, api_version="1.41", operating_system="linux")
-
-
 @pytest.mark.parametrize(
     ("system", "kernel", "kind"),
     [
@@ -106,7 +102,7 @@ def version(release: str) -> EngineVersion:
 )
 def test_the_machine(system: str, kernel: str, kind: HostKind) -> None:
     host = EngineHost(system=system, kernel=kernel, firewall="")
-    found = read_platform(version("28.5.2"), host, ELSEWHERE, HERE, [])
+    found = read_platform("28.5.2", host, ELSEWHERE, HERE, [])
     assert (found.kind, found.generation) == (kind, Generation.V28)
     assert (found.firewall, found.userland_proxy, found.bridge_filter) == (None, None, None)
 
@@ -117,12 +113,12 @@ def test_the_machine(system: str, kernel: str, kind: HostKind) -> None:
 )
 def test_the_firewall(said: str, firewall: Firewall | None) -> None:
     host = EngineHost(system="", kernel="", firewall=said)
-    assert read_platform(version("29.0.0"), host, ELSEWHERE, HERE, []).firewall is firewall
+    assert read_platform("29.0.0", host, ELSEWHERE, HERE, []).firewall is firewall
 
 
 def test_on_this_kernel_the_filter_of_bridges_is_read() -> None:
     host = EngineHost(system="", kernel="", firewall="")
-    found = read_platform(version("29.0.0"), host, SameKernel(docker_host=None), HERE, [])
+    found = read_platform("29.0.0", host, SameKernel(docker_host=None), HERE, [])
     path = Path("/proc/sys/net/bridge/bridge-nf-call-iptables")
     assert found.bridge_filter is (path.exists() and path.read_text().strip() != "0")
 

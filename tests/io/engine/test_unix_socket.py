@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.errors import EngineError
+from netdiag.errors import EngineError, NotThere
 from netdiag.io.engine import unix_socket
 from netdiag.io.engine.address import EngineAddress
 from netdiag.io.engine.docker_sdk import connect
@@ -31,12 +31,31 @@ def engine_at(url: str, timeout: float = 10) -> SocketEngine:
 
 
 def test_it_says_what_the_library_says(tmp_path: Path) -> None:
-    with fake_engine(tmp_path / "s", {**ANSWERS, "/containers/json": [{"Id": IDENTIFIER}]}) as url:
+    machine = {"OperatingSystem": "Debian", "KernelVersion": "6.1", "FirewallBackend": {"Driver": "nftables"}}
+    mount = {"Type": "volume", "Name": "data", "Source": "/volumes/data", "Destination": "/data", "RW": True}
+    answers: dict[str, object] = {
+        **ANSWERS,
+        "/containers/json": [{"Id": IDENTIFIER}],
+        f"/containers/{IDENTIFIER}/json": {**BROKER, "Mounts": [mount]},
+        "/info": machine,
+    }
+    with fake_engine(tmp_path / "s", answers) as url:
         with connect(EngineAddress(url=url, said_by="--host")) as library:
-            expected = (library.version().release, library.containers(), library.networks())
+            expected = (library.release(), library.host(), library.containers(), library.networks())
+            mounts = library.mounts(expected[2][0])
         engine = engine_at(url)
-        assert (engine.release(), engine.containers(), engine.networks()) == expected
-    assert expected[1][0].name == "held-broker-1-1"
+        assert (engine.release(), engine.host(), engine.containers(), engine.networks()) == expected
+        assert engine.mounts(expected[2][0]) == mounts
+    assert expected[1].firewall == "nftables"
+    assert expected[2][0].name == "held-broker-1-1"
+    assert mounts
+
+
+def test_the_mounts_of_a_container_that_is_gone(tmp_path: Path) -> None:
+    with fake_engine(tmp_path / "s", {**ANSWERS, "/containers/json": [{"Id": IDENTIFIER}]}) as url:
+        (container,) = engine_at(url).containers()
+    with fake_engine(tmp_path / "t", {"/version": VERSION}) as url, pytest.raises(NotThere):
+        engine_at(url).mounts(container)
 
 
 def test_what_is_gone_or_is_no_container_is_left_out(tmp_path: Path) -> None:
@@ -102,13 +121,14 @@ def test_an_engine_that_hangs(tmp_path: Path) -> None:
         assert time.monotonic() - begin < 5
 
 
-def test_the_time_is_for_all_answers_together(tmp_path: Path) -> None:
-    with fake_engine(tmp_path / "s", ANSWERS) as url:
+def test_the_time_is_for_each_answer(tmp_path: Path) -> None:
+    with fake_engine(tmp_path / "s", {**ANSWERS, "/containers/json": None}) as url:
         engine = engine_at(url, timeout=0.3)
         engine.release()
         time.sleep(0.4)
+        assert [network.name for network in engine.networks()] == ["a", "b"]
         with pytest.raises(EngineError, match="in time"):
-            engine.networks()
+            engine.containers()
 
 
 def test_an_engine_that_answers_drop_by_drop(tmp_path: Path) -> None:

@@ -29,7 +29,15 @@ from netdiag.io.kernel.namespaces import (
     open_namespaces,
     run_in_thread,
 )
-from netdiag.io.kernel.netns import Vanished, is_process_of, open_namespace, same_namespace_as
+from netdiag.io.kernel.netns import (
+    Namespace,
+    Vanished,
+    is_process_of,
+    open_each,
+    open_namespace,
+    same_namespace_as,
+    visit,
+)
 from netdiag.io.kernel.proc_scan import Found, ProcScan, scan_proc
 from netdiag.linux.netns import NamedNamespace, Netns, NetnsSource, OwnNamespace, ProcessNamespace
 from netdiag.topology.inventory import Inventory, NamespaceFacts
@@ -91,6 +99,55 @@ def test_a_process_that_is_gone() -> None:
     with pytest.raises(Vanished):
         open_namespace(ProcessNamespace(pid=process.pid))
     assert not is_process_of(process.pid, "0" * 64)
+
+
+def here() -> tuple[str, ...]:
+    return tuple(sorted(name for _, name in socket.if_nameindex()))
+
+
+def test_several_are_opened_and_visited_together(pair: Pair, dweller: int) -> None:
+    before = sorted(os.listdir("/proc/self/fd")), here()
+    near, far = NamedNamespace(name=pair.near), ProcessNamespace(pid=dweller)
+    wrong = ProcessNamespace(pid=dweller, container_id="0" * 64)
+    found = open_each([near, OwnNamespace(), wrong, far, NamedNamespace(name="netdiag-typo")])
+    one, own, vanished, other, unknown = found
+    assert (type(vanished), type(unknown)) == (Vanished, InputError)
+    for opened, reached in ((one, NEAR), (other, FAR)):
+        assert isinstance(opened, Namespace)
+        assert "::1" in opened.ipv6
+        with opened, opened.socket(socket.AF_INET, socket.SOCK_DGRAM) as made:
+            made.bind((reached, 0))
+    assert isinstance(own, Namespace)
+    with own, open_namespace(OwnNamespace()) as alone:
+        assert own.ipv6 == alone.ipv6
+
+    def work() -> int:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as made:
+            made.bind((FAR, 0))
+        return made.type
+
+    first, second, third = visit([near, far, wrong], work)
+    assert isinstance(first, OSError)
+    assert second == socket.SOCK_DGRAM
+    assert isinstance(third, Vanished)
+    assert (sorted(os.listdir("/proc/self/fd")), here()) == before
+
+
+def test_many_sockets_are_made_in_few_visits(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_namespace(NamedNamespace(name=pair.near)) as namespace:
+        visits: list[threading.Thread] = []
+        start = threading.Thread.start
+
+        def seen(thread: threading.Thread) -> None:
+            visits.append(thread)
+            start(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", seen)
+        made = [namespace.socket(socket.AF_INET, socket.SOCK_STREAM) for _ in range(4 + 8 + 16 + 32 + 32)]
+        assert len(visits) == 5
+        assert len({one.fileno() for one in made}) == len(made)
+        for one in made:
+            one.close()
 
 
 def test_an_unknown_name_is_an_error_and_makes_nothing() -> None:

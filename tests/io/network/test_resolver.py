@@ -5,6 +5,7 @@ The servers run in namespaces and answer as a table says.
 
 import asyncio
 import contextlib
+import os
 import socket
 import threading
 import time
@@ -174,6 +175,40 @@ def test_names_of_the_server(namespace: Namespace) -> None:
         assert said(resolve(namespace, "nobody")) == f'"nobody" has no address here: name server {HERE} says NXDOMAIN'
         assert "says no address record" in said(resolve(namespace, "empty"))
         assert "says SERVFAIL" in said(resolve(namespace, "broken"))
+
+
+def test_many_names_at_once_share_few_sockets(namespace: Namespace) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    names = NameService(hosts=parse_hosts(""), resolv_conf=parse_resolv_conf(f"nameserver {HERE}"))
+    records = {f"broker-{number}": (f"10.77.1.{number}",) for number in range(1, 200)}
+
+    async def ask() -> tuple[list[Resolved | Unresolved], int]:
+        deadline = asyncio.get_running_loop().time() + 5
+        resolver = Resolver(namespace, names)
+        asked = asyncio.gather(*(resolver.resolve(name, deadline) for name in (*records, "nobody")))
+        await asyncio.sleep(0.01)
+        return await asked, len(os.listdir("/proc/self/fd"))
+
+    with name_server(namespace, HERE, records):
+        found, after = asyncio.run(ask())
+    assert found[:-1] == [Resolved(addresses=addresses) for addresses in records.values()]
+    assert "says NXDOMAIN" in said(found[-1])
+    # Nothing but the loop, the server and spare sockets of the namespace is still open.
+    assert after - before < 30
+
+
+def test_a_refusal_is_an_answer_to_all_that_wait(namespace: Namespace) -> None:
+    names = NameService(hosts=parse_hosts(""), resolv_conf=parse_resolv_conf(f"nameserver {DEAD}"))
+
+    async def ask() -> list[Resolved | Unresolved]:
+        deadline = asyncio.get_running_loop().time() + 5
+        resolver = Resolver(namespace, names)
+        return await asyncio.gather(*(resolver.resolve(f"name-{number}", deadline) for number in range(50)))
+
+    begin = time.perf_counter()
+    found = asyncio.run(ask())
+    assert time.perf_counter() - begin < 4
+    assert all("Connection refused" in said(one) for one in found)
 
 
 def test_the_search_list(namespace: Namespace) -> None:
