@@ -121,7 +121,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CiTarget:
-    """A file of CI jobs or command lines to check, and its settings."""
+    """A file of CI jobs, command lines or manifests to check, and its settings."""
 
     project: CiFile
     settings: Settings
@@ -193,8 +193,13 @@ class Check:
     ) -> Callable[[], Report]:
         def read() -> Report:
             self.listener.detail(f"reading {target.project.name}")
+            if isinstance(target, CiTarget) and target.project.kind == "kubernetes":
+                from netdiag.app import kubernetes  # nobody else pays for its readers
+
+                named = frozenset(other.project.name for other in self.targets)
+                return kubernetes.report_on(target.project, named, replaced, matrix=matrix)
             if isinstance(target, CiTarget):
-                from netdiag.app.ci import report_on  # nobody else pays for its readers
+                from netdiag.app.ci import report_on  # nor for these
 
                 return report_on(target.project, target.settings, self.options, replaced, matrix=matrix)
             if isinstance(target.project, NoProject):

@@ -46,13 +46,13 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """What was asked for: a compose file, a job of a CI file, or what runs. `error` is None when it was read.
+    """What was asked for: a file, a job of a CI file, or what runs. `error` is None when it was read.
 
     Of `brokers`, the `controllers` serve no clients.
     """
 
     name: str
-    kind: Literal["file", "job", "project", "engine"] = "file"
+    kind: Literal["file", "job", "manifest", "project", "engine"] = "file"
     brokers: tuple[str, ...] = ()
     controllers: tuple[str, ...] = ()
     also_read: tuple[str, ...] = ()
@@ -63,7 +63,8 @@ class Input:
 class Matrix:
     """The cells of one input; `not_running` are brokers without a container to look from, and the reason if known.
 
-    `mesh` is what its members get from each other; None where nobody looked. `causes` are asked for with --why.
+    `mesh` is what its members get from each other; None where nobody looked. `causes` are asked for with --why. `basis`
+    says in words what a prediction rests on that is no deployment as a whole.
     """
 
     input: str
@@ -72,6 +73,7 @@ class Matrix:
     not_running: Mapping[str, str] = field(default_factory=dict)
     mesh: "Mesh | None" = None
     causes: "tuple[Explanation, ...]" = ()
+    basis: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,8 +62,8 @@ def first_and_last(names: Sequence[str]) -> str:
 
 
 def endpoint_text(host: str, port: int) -> str:
-    """host:port, with brackets around what has colons of its own."""
-    return f"{bracketed(host)}:{port}"
+    """host:port, with brackets around what has colons of its own; 0 is the port that the host says in words."""
+    return f"{bracketed(host)}:{port}" if port else host
 
 
 def addresses_text(addresses: "Sequence[Address]") -> str:
@@ -72,9 +72,9 @@ def addresses_text(addresses: "Sequence[Address]") -> str:
     hosts = list(dict.fromkeys(a.host for a in addresses))
     ports = list(dict.fromkeys(a.port for a in addresses))
     if len(hosts) == 1:
-        return f"{bracketed(hosts[0])}:{_ports_text(ports)}"
+        return f"{bracketed(hosts[0])}:{_ports_text(ports)}" if ports != [0] else hosts[0]
     if len(ports) == 1 and len(hosts) == len(addresses) and _numbered(hosts):
-        return f"{_hosts_text(hosts)}:{ports[0]}"
+        return f"{_hosts_text(hosts)}:{ports[0]}" if ports[0] else _hosts_text(hosts)
     if len(hosts) == len(ports) == len(addresses) and _numbered(hosts):
         return f"{_hosts_text(hosts)}:{_ports_text(ports)}"
     return ", ".join(str(a) for a in addresses)
@@ -110,7 +110,9 @@ def address_with_n(addresses: "Sequence[Address]", numbers: Sequence[int]) -> st
     """`broker-N:909N` where that describes every address for its N; None where it does not."""
     host = with_n([a.host for a in addresses], numbers)
     port = _port_with_n([a.port for a in addresses], numbers)
-    return f"{bracketed(host)}:{port}" if host is not None and port is not None else None
+    if host is None or port is None:
+        return None
+    return f"{bracketed(host)}:{port}" if port != "0" else host
 
 
 def _port_with_n(ports: Sequence[int], numbers: Sequence[int]) -> str | None:

@@ -3,9 +3,10 @@
 from netdiag.rules.ci import CI
 from netdiag.rules.compose import COMPOSE
 from netdiag.rules.declared import DECLARED
+from netdiag.rules.kubernetes import KUBERNETES
 from netdiag.rules.observed import OBSERVED
 from netdiag.rules.rule import Rule
 from netdiag.rules.topology import TOPOLOGY
 from netdiag.rules.wire import WIRE
 
-ALL: tuple[Rule, ...] = (*COMPOSE, *DECLARED, *CI, *OBSERVED, *WIRE, *TOPOLOGY)
+ALL: tuple[Rule, ...] = (*COMPOSE, *DECLARED, *CI, *KUBERNETES, *OBSERVED, *WIRE, *TOPOLOGY)

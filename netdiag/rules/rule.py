@@ -14,6 +14,7 @@ from netdiag.values import dataclass
 if TYPE_CHECKING:
     from netdiag.compose.project import Project
     from netdiag.deployment.model.deployment import Deployment
+    from netdiag.deployment.model.kubernetes import Manifests
     from netdiag.deployment.observation.live_view import LiveView
     from netdiag.deployment.sources.ci.job import CiJob
     from netdiag.topology.graph import Topology
@@ -57,6 +58,15 @@ class CiRule(Rule, Protocol):
     @property
     def check(self) -> "Callable[[CiJob], Iterable[Finding]]":
         """The function that looks for the defect in a job."""
+        ...
+
+
+class KubernetesRule(Rule, Protocol):
+    """A rule about Kubernetes manifests. Its examples are files of them."""
+
+    @property
+    def check(self) -> "Callable[[Manifests], Iterable[Finding]]":
+        """The function that looks for the defect in manifests."""
         ...
 
 

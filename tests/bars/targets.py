@@ -172,6 +172,11 @@ TARGETS = (
         "the container of the steps predicted = observed = kcat at every address; an error where no address works",
     ),
     _tests(
+        "strimzi",
+        "Strimzi's published examples and the listings of its documentation (NETDIAG_STRIMZI names a clone) without a "
+        "false error; at least 20 mistakes made in them found on the right line, and nothing else",
+    ),
+    _tests(
         "watch-delay",
         "faults that befall a container under --live --watch (stopped, paused, packets dropped): told within two "
         "intervals",

@@ -16,6 +16,7 @@ from netdiag.rules.all_rules import ALL
 from netdiag.rules.ci import CI, check_job
 from netdiag.rules.compose import COMPOSE, check_project
 from netdiag.rules.declared import DECLARED, check_deployment
+from netdiag.rules.kubernetes import KUBERNETES, check_manifests
 from netdiag.rules.observed import OBSERVED, REGISTERED, check_live
 from netdiag.rules.rule import Rule, rule_page
 from netdiag.rules.topology import TOPOLOGY, check_topology
@@ -23,6 +24,7 @@ from netdiag.rules.wire import WIRE, check_wire
 from tests.ci.workflows import jobs_of
 from tests.deployment.stacks import deployment_of, project_of
 from tests.house.tree import ROOT
+from tests.kubernetes.manifests import manifests_of
 from tests.rules.recorded import view_of
 from tests.rules.topology_recorded import Recorded
 from tests.rules.wire_recorded import wire_view_of
@@ -32,9 +34,10 @@ COMMAND = "make docs"
 INDEX = "README.md"
 _HEAD = f"""# Rules
 
-`netdiag check-listeners` checks Compose files, CI files and running containers, `netdiag analyze` packet captures, and
-`netdiag topology` the network of a machine. `netdiag explain RULE` prints the same page in a terminal. The table gives
-the usual severity; a rule lowers it when it knows less. `{COMMAND}` generates these pages from the rules.
+`netdiag check-listeners` checks Compose files, CI files, Kubernetes manifests and running containers, `netdiag
+analyze` packet captures, and `netdiag topology` the network of a machine. `netdiag explain RULE` prints the same page
+in a terminal. The table gives the usual severity; a rule lowers it when it knows less. `{COMMAND}` generates these
+pages from the rules.
 """
 _FILE = "compose.yml"
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
@@ -51,6 +54,7 @@ def index() -> str:
         ("Brokers and listeners", DECLARED),
         ("Compose files", COMPOSE),
         ("Jobs of CI systems", CI),
+        ("Kubernetes manifests", KUBERNETES),
         ("Running containers", OBSERVED),
         ("Packet captures", WIRE),
         ("Network of a machine", TOPOLOGY),
@@ -67,6 +71,8 @@ def page_of(rule: Rule) -> str:
         where = "with `--live` only" if rule in OBSERVED else "in Compose files"
     if rule in CI:
         where = "in the jobs of CI files"
+    if rule in KUBERNETES:
+        where = "in Kubernetes manifests"
     if rule in REGISTERED:
         where = "in what brokers have registered (`netdiag registry`)"
     if rule in WIRE:
@@ -85,6 +91,8 @@ def found(rule: Rule) -> tuple[Finding, ...]:
         all_found = check_project(project_of(bad, path=_FILE))
     elif rule in CI:
         all_found = tuple(found for job in jobs_of(bad) for found in check_job(job))
+    elif rule in KUBERNETES:
+        all_found = check_manifests(manifests_of(bad, path=_FILE))
     elif rule in OBSERVED:
         all_found = check_live(view_of(bad))
     elif rule in WIRE:

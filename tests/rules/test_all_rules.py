@@ -7,7 +7,7 @@ import pytest
 
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import FileLocation, Severity, WireLocation
-from netdiag.rules import ci, compose, declared, observed, topology, wire
+from netdiag.rules import ci, compose, declared, kubernetes, observed, topology, wire
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.declared import DECLARED, check_deployment, failing_to_start
 from netdiag.rules.observed import check_live
@@ -23,6 +23,7 @@ KINDS: tuple[tuple[ModuleType, tuple[Rule, ...]], ...] = (
     (compose, compose.COMPOSE),
     (declared, declared.DECLARED),
     (ci, ci.CI),
+    (kubernetes, kubernetes.KUBERNETES),
     (observed, observed.OBSERVED),
     (wire, wire.WIRE),
     (topology, topology.TOPOLOGY),

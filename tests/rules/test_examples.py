@@ -15,11 +15,13 @@ from netdiag.render.report import Input, Problem, Report
 from netdiag.rules.ci import CI, check_job
 from netdiag.rules.compose import COMPOSE, check_project
 from netdiag.rules.declared import DECLARED, check_deployment
+from netdiag.rules.kubernetes import KUBERNETES
 from netdiag.rules.observed import OBSERVED, check_live
 from netdiag.rules.rule import (
     CiRule,
     ComposeRule,
     DeclaredRule,
+    KubernetesRule,
     ObservedRule,
     Rule,
     RulePage,
@@ -32,6 +34,7 @@ from netdiag.rules.wire import WIRE, check_wire
 from tests.ci.workflows import jobs_of
 from tests.deployment.stacks import deployment_of, project_of
 from tests.each import each
+from tests.kubernetes.manifests import found_in
 from tests.rules.recorded import view_of
 from tests.rules.topology_recorded import Recorded
 from tests.rules.wire_recorded import wire_view_of
@@ -111,6 +114,22 @@ def test_bad_workflow_fires_exactly_at_its_marks(rule: CiRule) -> None:
 @pytest.mark.parametrize("rule", CI, ids=lambda rule: rule.ID)
 def test_good_workflow_is_silent_under_all_rules(rule: CiRule) -> None:
     assert [finding for job in jobs_of(_page_of(rule).good) for finding in check_job(job)] == []
+
+
+@pytest.mark.parametrize("rule", KUBERNETES, ids=lambda rule: rule.ID)
+def test_bad_manifest_fires_exactly_at_its_marks(rule: KubernetesRule) -> None:
+    page = _page_of(rule)
+    findings = found_in(page.bad)
+    lines = tuple(f.location.line for f in findings if isinstance(f.location, FileLocation))
+    assert page.bad_lines
+    assert {finding.rule for finding in findings} == {rule.ID}
+    assert {finding.severity for finding in findings} == {rule.SEVERITY}
+    assert tuple(sorted(set(lines))) == page.bad_lines
+
+
+@pytest.mark.parametrize("rule", KUBERNETES, ids=lambda rule: rule.ID)
+def test_good_manifest_is_silent_under_all_rules(rule: KubernetesRule) -> None:
+    assert found_in(_page_of(rule).good) == ()
 
 
 @each("rule", WIRE, ids=lambda rule: rule.ID)

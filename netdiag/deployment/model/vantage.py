@@ -12,13 +12,16 @@ DOCKER_HOST = "<docker-host>"
 
 
 class VantageKind(Enum):
-    """The letters of the scenarios."""
+    """The letters of the scenarios; POD, NODE and OUTSIDE are the places of Kubernetes."""
 
     DOCKER_HOST = "H"
     BROKER = "B"
     CONTAINER = "C"
     OTHER_NETWORK = "O"
     LAN = "L"
+    POD = "P"
+    NODE = "N"
+    OUTSIDE = "X"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +29,7 @@ class Vantage:
     """A place to connect from.
 
     `member` is the container stood in, where there is one; `networks` are those a container at this vantage
-    is attached to (none for the docker host and the LAN).
+    is attached to (none for the docker host and the LAN); for a pod, that is its namespace.
     """
 
     kind: VantageKind

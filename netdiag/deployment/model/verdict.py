@@ -100,13 +100,13 @@ class Reason(StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Address:
-    """host:port as a client is given it."""
+    """host:port as a client is given it; port 0 is one that a host in angle brackets says in words."""
 
     host: str
     port: int
 
     def __str__(self) -> str:
-        return f"{bracketed(self.host)}:{self.port}"
+        return f"{bracketed(self.host)}:{self.port}" if self.port else self.host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

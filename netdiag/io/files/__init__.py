@@ -31,6 +31,7 @@ OVERRIDE_NAMES = (
 )
 # So long somebody may take to write into a pipe.
 PATIENCE = 10.0
+_PEEKED = 8192
 
 
 def read_file(path: str, *, limit: int = LIMIT, patience: float = PATIENCE) -> bytes:
@@ -103,6 +104,22 @@ def read_stdin(*, limit: int = LIMIT) -> bytes:
     if len(data) > limit:
         raise InputError(f"larger than {limit // 1024 // 1024} MiB", where="-")
     return data
+
+
+def peek_stdin() -> bytes:
+    """The first bytes of standard input, which stay there to be read; empty where nobody can tell."""
+    stream = None if sys.stdin is None else sys.stdin.buffer
+    try:
+        if stream is not None and hasattr(stream, "peek"):
+            return bytes(stream.peek(1))
+        if stream is not None and stream.seekable():
+            start = stream.tell()
+            data = stream.read(_PEEKED)
+            stream.seek(start)
+            return data
+    except (OSError, ValueError):
+        pass
+    return b""
 
 
 def files_of_folder(folder: str) -> tuple[str, ...]:

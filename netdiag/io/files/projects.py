@@ -26,6 +26,7 @@ from netdiag.io.files import (
     BASE_NAMES,
     OVERRIDE_NAMES,
     files_of_folder,
+    peek_stdin,
     read_file,
     read_inside,
     read_optional,
@@ -45,6 +46,8 @@ _WORKFLOWS = [[".github", "workflows"], [".gitea", "workflows"], [".forgejo", "w
 _TOP_SERVICES = regex(rb"(?m)^services:[ \t]*(?:#.*)?\r?\n[ \t]+[^\s-]")
 _TOP_JOBS = regex(rb"(?m)^jobs:")
 _TOP_ON = regex(rb"(?m)^[\"']?(?:on|true)[\"']?:")
+_TOP_OF_RESOURCE = regex(rb"(?m)^[\"']?(?:apiVersion|metadata|spec)[\"']?:")
+_TOP_KIND = regex(rb"(?m)^[\"']?kind[\"']?:")
 _SCRIPT = regex(rb"(?m)^[ \t]+(?:before_)?script:")
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _FALSE = ("0", "f", "F", "FALSE", "false", "False")
@@ -94,13 +97,13 @@ class NoProject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CiFile:
-    """A file that declares jobs or holds command lines. `found`: the user has not named it, but asked to look for such.
+    """A file of jobs, of command lines or of manifests. `found`: the user has not named it, but asked to look for such.
 
     `folder` is the one from which the paths in it start: the repository of a workflow or a pipeline.
     """
 
     path: str
-    kind: Literal["github", "gitlab", "commands"]
+    kind: Literal["github", "gitlab", "commands", "kubernetes"]
     folder: str = ""
     found: bool = False
 
@@ -112,7 +115,7 @@ class CiFile:
     @property
     def name(self) -> str:
         """What it is called in a report."""
-        return self.path
+        return display_name(self.path)
 
     @property
     def configuration_folder(self) -> str:
@@ -159,7 +162,9 @@ def project_at(path: str, project_directory: str | None = None) -> ProjectFiles:
 
 
 def ci_file_at(path: str) -> CiFile | None:
-    """The file of CI jobs or command lines that a path is by its name or by what it says; None for any other."""
+    """The file of jobs, command lines or manifests that a path is by its name or its content; None for any other."""
+    if path == STDIN:
+        return CiFile(path=path, kind="kubernetes") if _is_manifest(peek_stdin()) else None
     folder, name = os.path.split(path)
     if name.lower().endswith(_COMMANDS) or name.lower() in _MAKEFILES:
         return CiFile(path=path, kind="commands", folder=folder)
@@ -195,9 +200,16 @@ def _by_content(path: str, folder: str) -> CiFile | None:
         return None
     if _TOP_SERVICES.search(data):
         return None
+    if _is_manifest(data):
+        return CiFile(path=path, kind="kubernetes", folder=folder)
     if _TOP_JOBS.search(data) and _TOP_ON.search(data):
         return CiFile(path=path, kind="github", folder=folder)
     return CiFile(path=path, kind="gitlab", folder=folder) if _SCRIPT.search(data) else None
+
+
+def _is_manifest(data: bytes) -> bool:
+    """Whether a file begins as the manifests of Kubernetes do, or as what becomes one."""
+    return _TOP_OF_RESOURCE.search(data) is not None and _TOP_KIND.search(data) is not None
 
 
 def base_beside(files: ProjectFiles) -> ProjectFiles | None:

@@ -46,8 +46,8 @@ def report_lines(report: Report, screen: Screen, *, matrix: bool = True, full: b
         from netdiag.render.matrix.sections import security_lines  # what a live check saw alone needs it
 
         blocks.append(security_lines(report.security, screen))
-    # Most jobs have nothing to do with Kafka.
-    told = [item for item in report.inputs if item.kind != "job" or len(report.inputs) == 1]
+    # Most jobs and manifests have nothing to do with Kafka.
+    told = [item for item in report.inputs if item.kind not in ("job", "manifest") or len(report.inputs) == 1]
     blocks += [_without_brokers(item, screen) for item in told if not item.error and not item.brokers]
     if report.skipped:
         blocks.append([line for item in report.skipped for line in _skipped(item, screen)])

@@ -48,6 +48,7 @@ _GROUPS = {
     VantageKind.CONTAINER: "clients",
     VantageKind.OTHER_NETWORK: "outside",
     VantageKind.LAN: "outside",
+    VantageKind.POD: "pods",
 }
 
 _T = TypeVar("_T")
@@ -443,7 +444,9 @@ def _inside_once(column: Column) -> list[str]:
 def _title(matrix: Matrix, numbers: Sequence[int], screen: Screen, *, named: bool) -> Line:
     how = ["predicted"] if any(cell.predicted for cell in matrix.cells) else []
     how += ["observed"] if any(cell.observed for cell in matrix.cells) else []
-    details = [" and ".join(how)] + ([f"N = {numbers_text(numbers)}"] if numbers else [])
+    details = [" and ".join(how) + (f" {matrix.basis}" if matrix.basis else "")] + (
+        [f"N = {numbers_text(numbers)}"] if numbers else []
+    )
     title = "Where clients can connect" + (f": {matrix.input}" if named else "")
     return (screen.run(title, Style.BOLD), Run(f"  ({'; '.join(details)})", Style.DIM))
 

@@ -20,9 +20,9 @@ from netdiag.compose.service import read_service
 from netdiag.compose.values import Entry, Mapping, ReadFile, Scalar, Sequence, no_files
 from netdiag.compose.yaml_tree import MAX_BYTES
 from netdiag.deployment.sources.ci.docker_options import docker_options
-from netdiag.deployment.sources.ci.documents import no_variables
 from netdiag.deployment.sources.ci.job import ComposeUp
 from netdiag.deployment.sources.ci.shell_words import Word, commands
+from netdiag.deployment.sources.documents import no_variables
 from netdiag.findings import FileLocation
 from netdiag.patterns import regex
 from netdiag.values import dataclass

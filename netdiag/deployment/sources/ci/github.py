@@ -21,7 +21,10 @@ from netdiag.compose.service import read_service
 from netdiag.compose.values import Entry, Mapping, Scalar, Sequence, Value, no_files
 from netdiag.deployment.sources.ci.command_lines import compose_ups, containers_started
 from netdiag.deployment.sources.ci.docker_options import DockerOptions, docker_options
-from netdiag.deployment.sources.ci.documents import (
+from netdiag.deployment.sources.ci.expressions import Known, evaluated, named, without_unknown
+from netdiag.deployment.sources.ci.job import NETWORK, DeclaredJob, Place, Step
+from netdiag.deployment.sources.ci.shell_words import commands
+from netdiag.deployment.sources.documents import (
     documents,
     key_span,
     mapping_in,
@@ -30,9 +33,6 @@ from netdiag.deployment.sources.ci.documents import (
     text_in,
     texts_in,
 )
-from netdiag.deployment.sources.ci.expressions import Known, evaluated, named, without_unknown
-from netdiag.deployment.sources.ci.job import NETWORK, DeclaredJob, Place, Step
-from netdiag.deployment.sources.ci.shell_words import commands
 from netdiag.findings import FileLocation
 
 _MOST_COMBINATIONS = 256

@@ -22,9 +22,9 @@ from netdiag.compose.project import ExtraHost, Link, Service, ServiceNetwork
 from netdiag.compose.service import read_service
 from netdiag.compose.values import Entry, Mapping, Scalar, Sequence, Value, no_files
 from netdiag.compose.yaml_tree import AliasNode, MappingNode, Node, ScalarNode, SequenceNode, load_nodes
-from netdiag.deployment.sources.ci.documents import documents, mapping_in, no_variables, scalars_of, text_in, texts_in
 from netdiag.deployment.sources.ci.job import NETWORK, STEPS, DeclaredJob, Place, Step
 from netdiag.deployment.sources.compose import runs_kafka
+from netdiag.deployment.sources.documents import documents, mapping_in, no_variables, scalars_of, text_in, texts_in
 from netdiag.findings import FileLocation
 from netdiag.patterns import regex
 

@@ -1,4 +1,4 @@
-"""The YAML of a CI file as values with places, and what is wrong with it as one error."""
+"""The YAML of CI files and manifests as values with places, and what is wrong with it as one error."""
 
 from netdiag.compose.merge import expand
 from netdiag.compose.positions import Source, Text
@@ -69,6 +69,19 @@ def scalars_of(mapping: Mapping | None) -> dict[str, Text]:
     if mapping is None:
         return {}
     return {key: entry.value.text for key, entry in mapping.entries.items() if isinstance(entry.value, Scalar)}
+
+
+def items_in(mapping: Mapping, key: str) -> tuple[Mapping, ...]:
+    """The mappings of the list under a key."""
+    value = mapping.get(key)
+    return tuple(item for item in value.items if isinstance(item, Mapping)) if isinstance(value, Sequence) else ()
+
+
+def mapping_at(mapping: Mapping | None, *keys: str) -> Mapping | None:
+    """The mapping that keys lead to, one below the other."""
+    for key in keys:
+        mapping = None if mapping is None else mapping_in(mapping, key)
+    return mapping
 
 
 def key_span(mapping: Mapping, key: str) -> FileLocation:
