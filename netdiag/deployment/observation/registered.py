@@ -212,13 +212,18 @@ def _node(
 def _together(listeners: Sequence[Registry]) -> Registry:
     """The registrations of all listeners that were asked."""
     first = listeners[0]
-    nodes: dict[int, RegisteredNode] = {}
+    told: dict[int, list[RegisteredNode]] = {}
     for registry in listeners:
         for node in registry.brokers:
-            known = nodes.get(node.node_id, replace(node, endpoints=()))
-            more = tuple(e for e in node.endpoints if e not in known.endpoints)
-            fenced = known.is_fenced if known.is_fenced is not None else node.is_fenced
-            nodes[node.node_id] = replace(known, endpoints=(*known.endpoints, *more), is_fenced=fenced)
+            told.setdefault(node.node_id, []).append(node)
+    nodes = {
+        node_id: replace(
+            each[0],
+            endpoints=tuple(dict.fromkeys(end for node in each for end in node.endpoints)),
+            is_fenced=next((node.is_fenced for node in each if node.is_fenced is not None), None),
+        )
+        for node_id, each in told.items()
+    }
     return replace(
         first,
         source="what listeners tell",

@@ -27,6 +27,7 @@ _FEWEST, _MOST = 4, 32
 _PROC_LIMIT = 4 * 1024 * 1024
 
 T = TypeVar("T")
+Socket = socket.socket
 
 
 class Vanished(NetdiagError):
@@ -88,6 +89,11 @@ class Namespace:
             raise outcome
         return outcome
 
+    def keep(self, made: Sequence[Socket]) -> None:
+        """Take sockets that were made in it, all of a kind, to hand them out."""
+        for one in made:
+            self._stock.setdefault((one.family, one.type, one.proto), []).append(one)
+
     @property
     def is_own(self) -> bool:
         """Whether it is the one of this process."""
@@ -133,6 +139,14 @@ def visit(entrances: Sequence[ProcessNamespace | NamedNamespace], work: Callable
     finally:
         for one in spaces:
             one.close()
+
+
+def stock(spaces: Sequence[Namespace], kind: socket.SocketKind, many: int) -> None:
+    """Make IPv4 sockets of a kind in all of them at once; what lacks is made when it is asked for."""
+    foreign = [one for one in spaces if not one.is_own]
+    for space, made in zip(foreign, _in_each(foreign, lambda: _sockets(many, socket.AF_INET, kind, 0)), strict=True):
+        if isinstance(made, list):
+            space.keep(made)
 
 
 def same_namespace_as(pid: int) -> bool:

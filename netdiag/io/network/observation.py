@@ -18,7 +18,7 @@ from netdiag.deployment.model.verdict import Address, Answered, Cell, Contact, F
 from netdiag.deployment.observation.live_view import LiveVantage, SecuredPort, SeenName, SkippedVantage
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh, contact_between_members
 from netdiag.errors import MissingRight, NetdiagError
-from netdiag.io.kernel.netns import open_each, open_namespace
+from netdiag.io.kernel.netns import open_each, open_namespace, stock
 from netdiag.io.network.client_handshake import Speaker
 from netdiag.io.network.client_identity import Client
 from netdiag.io.network.connection import Target
@@ -35,6 +35,7 @@ TIMEOUT = 4.0
 # On top of the time for one step: all attempts start within half a second, and then there is the reading.
 _EXTRA = 0.7
 _CHUNK = 16 * 1024
+_MOST_STOCKED = 32
 _NOT_ENTERED = "no namespace to connect from was found in it"
 
 
@@ -90,6 +91,10 @@ def observe(
         seen: list[Edge] = []
         shared: list[SeenName] = []
         told: list[RegistryAnswers] = []
+        # What most addresses need, at once; of several for a place, some share one.
+        spaces = [place.namespace for _, place in places]
+        stock(spaces, socket.SOCK_STREAM, min(len(addresses), _MOST_STOCKED, sockets // (2 * len(spaces) or 1)))
+        stock(spaces, socket.SOCK_DGRAM, 1)
         # Not as the coroutine's result: asyncio.run makes a text of that when it puts the signal handler back.
         looking = _Looking(timeout=timeout, sockets=sockets, client=client, warn_days=warn_days, registry=registry)
         asyncio.run(
@@ -161,12 +166,11 @@ async def _look(
         speaker=speaker,
         warn_days=looking.warn_days,
     )
-    contacts = (prober.both_hops(place, address) for _, place in places for address in addresses)
     by_label = {each.vantage.label: place for each, place in places}
     registry, along, _ = await asyncio.gather(
         ask_side_by_side(looking.registry, by_label, prober, speaker, deadline),
         _look_along(prober, _inside(places), edges),
-        asyncio.gather(*contacts),
+        prober.both_hops((place, address) for _, place in places for address in addresses),
     )
     told.append(registry)
     seen += along

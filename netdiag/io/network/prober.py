@@ -9,9 +9,10 @@ say; what endpoints tell about their security is asked for by the way.
 import asyncio
 import ipaddress
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from netdiag.deployment.model.verdict import (
     Address,
@@ -102,11 +103,14 @@ class Prober:
         self._looks: dict[Hashable, asyncio.Task[ListenerSecurity]] = {}
         self._looked: dict[tuple[Place, Address], Hashable] = {}
 
-    async def both_hops(self, place: Place, bootstrap: Address) -> None:
-        """Contact a bootstrap address, and every endpoint that its answer names."""
-        contact = await self.contact(place, bootstrap)
-        if isinstance(contact, Answered):
-            await asyncio.gather(*(self._second_hop(place, endpoint) for endpoint in contact.brokers))
+    async def both_hops(self, asked: Iterable[tuple[Place, Address]]) -> None:
+        """Contact bootstrap addresses, and every endpoint that their answers name."""
+        for place, bootstrap in asked:
+            self._begun(place, bootstrap).add_done_callback(partial(self._begin_second_hops, place))
+        # One task for each contact and nothing else: of matrices with thousands of cells, others are most of the work.
+        while waiting := [task for task in self._contacts.values() if not task.done()]:
+            for task in (await asyncio.wait(waiting))[0]:
+                task.result()
 
     async def each_address(self, place: Place, address: Address) -> tuple[Contact, ...]:
         """What each address of a name gives, where it has several; nothing where it has one."""
@@ -122,10 +126,8 @@ class Prober:
 
     async def contact(self, place: Place, address: Address, expected_node_id: int | None = None) -> Contact:
         """What contacting the address gives; asked for again, the same answer."""
-        key = (place, address)
-        if key not in self._contacts:
-            self._contacts[key] = asyncio.create_task(self._settled(place, address, expected_node_id))
-        return await asyncio.shield(self._contacts[key])
+        task = self._begun(place, address, expected_node_id)
+        return task.result() if task.done() else await asyncio.shield(task)
 
     def known(self, place: Place, address: Address) -> Contact:
         """What the run found out about an address."""
@@ -179,12 +181,18 @@ class Prober:
                 return channel
             return await ask(channel, target, min(self._deadline, self._now() + self._patience), attempt)
 
-    async def _second_hop(self, place: Place, endpoint: NodeEndpoint) -> None:
-        if (place, endpoint.address) not in self._contacts:
-            if self._second_hops >= _MOST_SECOND_HOPS:
-                return
-            self._second_hops += 1
-        await self.contact(place, endpoint.address, endpoint.node_id)
+    def _begun(self, place: Place, address: Address, expected_node_id: int | None = None) -> asyncio.Task[Contact]:
+        key = (place, address)
+        if key not in self._contacts:
+            self._contacts[key] = asyncio.create_task(self._settled(place, address, expected_node_id))
+        return self._contacts[key]
+
+    def _begin_second_hops(self, place: Place, first: asyncio.Task[Contact]) -> None:
+        contact = None if first.cancelled() or first.exception() else first.result()
+        for endpoint in contact.brokers if isinstance(contact, Answered) else ():
+            if (place, endpoint.address) not in self._contacts and self._second_hops < _MOST_SECOND_HOPS:
+                self._second_hops += 1
+                self._begun(place, endpoint.address, endpoint.node_id)
 
     async def _settled(self, place: Place, address: Address, expected_node_id: int | None) -> Contact:
         begin = self._now()

@@ -36,6 +36,7 @@ from netdiag.io.kernel.netns import (
     open_each,
     open_namespace,
     same_namespace_as,
+    stock,
     visit,
 )
 from netdiag.io.kernel.proc_scan import Found, ProcScan, scan_proc
@@ -148,6 +149,14 @@ def test_many_sockets_are_made_in_few_visits(pair: Pair, monkeypatch: pytest.Mon
         assert len({one.fileno() for one in made}) == len(made)
         for one in made:
             one.close()
+    with open_namespace(NamedNamespace(name=pair.near)) as near, open_namespace(OwnNamespace()) as own:
+        stock([near, own], socket.SOCK_STREAM, 3)
+        visits.clear()
+        made = [near.socket(socket.AF_INET, socket.SOCK_STREAM) for _ in range(3)]
+        assert visits == []
+        for one in made:
+            with one:
+                one.bind((NEAR, 0))
 
 
 def test_an_unknown_name_is_an_error_and_makes_nothing() -> None:
