@@ -38,6 +38,7 @@ from netdiag.io.files.projects import (
     ci_file_at,
     ci_files,
     find_project,
+    manifests_in,
     project_of,
     projects_at,
     store_tools,
@@ -138,8 +139,9 @@ class Check:
     def __init__(self, options: CheckOptions, listener: Listener = SILENT) -> None:
         self.options = options
         self.listener = listener
-        jobs = tuple(file for path in options.files if (file := ci_file_at(path)))
-        named = {file.path for file in jobs}
+        found_at = {path: (file,) if (file := ci_file_at(path)) else manifests_in(path) for path in options.files}
+        jobs = tuple({file.path: file for files in found_at.values() for file in files}.values())
+        named = {file.path for file in jobs} | {path for path, files in found_at.items() if files}
         if options.ci:
             jobs += tuple(file for file in ci_files(options.read.project_directory or "") if file.path not in named)
         rest = replace(options, files=tuple(path for path in options.files if path not in named))

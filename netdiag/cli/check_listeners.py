@@ -92,7 +92,7 @@ def check_listeners(
         list[str] | None,
         Argument(
             metavar="FILE",
-            help="Compose files or folders, each a project (- is standard input), CI files, files with docker run.",
+            help="Compose files or folders (- is standard input), CI files, manifests, files with docker run.",
         ),
     ] = None,
     chain: ProjectChain = None,

@@ -110,8 +110,9 @@ class ServicePort:
 class KubernetesService:
     """A Service and the brokers that it leads to, by key. `made_by` is the resource for which an operator makes it.
 
-    `host` is the address of its load balancer. `selects` is whether it has a selector, `finds_pods` whether that finds
-    pods of any kind here. `is_bootstrap` is false for one of a single broker.
+    `host` is the address of its load balancer. `is_local`: a node leads to its own pods only. `selects` is whether
+    it has a selector, `finds_pods` whether that finds pods of any kind here. `is_bootstrap` is false for one of a
+    single broker.
     """
 
     name: str
@@ -124,6 +125,7 @@ class KubernetesService:
     host: str = ""
     selects: bool = True
     finds_pods: bool = True
+    is_local: bool = False
     is_bootstrap: bool = True
 
     def port(self, number: int) -> ServicePort | None:
@@ -210,6 +212,17 @@ class StrimziPool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnexpandedName:
+    """A `$(name)` in a variable of a broker that Kubernetes leaves as it is; `defined` is where it stands below."""
+
+    broker: str
+    variable: str
+    name: str
+    where: FileLocation
+    defined: FileLocation | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifests:
     """All that files of one folder declare. `own` is the one that is checked; what others declare explains it.
 
@@ -224,6 +237,7 @@ class Manifests:
     clusters: tuple[StrimziCluster, ...] = ()
     stray_pools: tuple[StrimziPool, ...] = ()
     pods: Deployment | None = None
+    unexpanded: tuple[UnexpandedName, ...] = ()
     node_ports: Mapping[int, tuple[Location, ...]] = field(default_factory=dict)
 
     def broker(self, key: str) -> PodBroker | None:

@@ -229,6 +229,8 @@ def arrive(manifests: Manifests, vantage: Vantage, host: str, port: int) -> Land
     if broker is not None:
         if vantage.kind is not VantageKind.POD:
             return _no_names(host, vantage)
+        if lowered == f"{broker.pod}.{broker.subdomain}" and vantage.networks[0] != broker.namespace:
+            return _counts_elsewhere(host, "the name of a pod", broker.namespace)
         return Landed(brokers=(broker,), port=port)
     if lowered in {one.pod for one in manifests.brokers}:
         because = f'"{host}" alone is the name of a pod inside of that pod only'
@@ -254,19 +256,23 @@ def find_service(manifests: Manifests, vantage: Vantage, host: str) -> Kubernete
 
 
 def find_pod(manifests: Manifests, vantage: Vantage, host: str) -> PodBroker | None:
-    """The broker whose pod has a name below its headless Service, as `POD.SERVICE[.NAMESPACE[.svc[...]]]`."""
+    """The broker whose pod has a name below its headless Service, be it resolved at a place or not.
+
+    The name is `POD.SERVICE[.NAMESPACE[.svc[.cluster.local]]]`.
+    """
     stem = host
     for suffix in _SUFFIXES:
         stem = stem.removesuffix(suffix)
     pod, _, rest = stem.partition(".")
     subdomain, _, namespace = rest.partition(".")
+    found: list[PodBroker] = []
     for broker in manifests.brokers:
         if broker.pod != pod or broker.subdomain != subdomain:
             continue
-        is_own = bool(vantage.networks) and vantage.networks[0] == broker.namespace
-        if (_is_namespace(broker.namespace, namespace) if namespace else is_own) and has_pod_names(manifests, broker):
-            return broker
-    return None
+        if (_is_namespace(broker.namespace, namespace) or not namespace) and has_pod_names(manifests, broker):
+            found.append(broker)
+    own = (broker for broker in found if vantage.networks and vantage.networks[0] == broker.namespace)
+    return next(own, None) or next(iter(found), None)
 
 
 def has_pod_names(manifests: Manifests, broker: PodBroker) -> bool:
@@ -287,9 +293,7 @@ def _at_service(
         return _no_names(host, vantage)
     space = service.namespace
     if "." not in host and vantage.networks[0] != space:
-        where = f"of namespace {space}" if space else "of another namespace"
-        because = f'"{host}" is a Service {where}, whose name alone counts there only'
-        return _failed(Reason.UNRESOLVED, Mechanism.NO_SUCH_NAME, because)
+        return _counts_elsewhere(host, "a Service", space)
     brokers = manifests.of(service.brokers)
     if not brokers:
         if service.finds_pods or not service.selects:
@@ -343,6 +347,8 @@ def _at_node(manifests: Manifests, broker: PodBroker, port: int) -> Landed | Fai
     for service in manifests.services:
         for declared in service.ports:
             if declared.node_port == port and declared.target is not None and port:
+                if service.is_local and broker.key in service.brokers:
+                    return Landed(brokers=(broker,), port=declared.target)
                 return _through(manifests, service, declared.target)
     return _failed(Reason.REFUSED, Mechanism.NOT_PUBLISHED, f"no Service has the node port {port}")
 
@@ -396,6 +402,12 @@ def _no_names(host: str, vantage: Vantage) -> Failed:
     where = "nodes do" if vantage.kind is VantageKind.NODE else "machines outside do"
     because = f'"{host}" is a name of the cluster\'s DNS, which only pods ask: {where} not'
     return _failed(Reason.UNRESOLVED, Mechanism.NO_EMBEDDED_DNS, because)
+
+
+def _counts_elsewhere(host: str, what: str, namespace: str) -> Failed:
+    where = f"of namespace {namespace}" if namespace else "of another namespace"
+    because = f'"{host}" is {what} {where}, which alone counts there only'
+    return _failed(Reason.UNRESOLVED, Mechanism.NO_SUCH_NAME, because)
 
 
 def _failed(reason: Reason, mechanism: Mechanism, because: str) -> Failed:

@@ -179,6 +179,17 @@ def ci_file_at(path: str) -> CiFile | None:
     return None
 
 
+def manifests_in(folder: str) -> tuple[CiFile, ...]:
+    """The manifests in a folder that compose takes nothing of."""
+    if not os.path.isdir(folder) or files_of_folder(folder):
+        return ()
+    names: list[str] = []
+    with suppress(OSError):
+        names = sorted(name for name in os.listdir(folder) if name.endswith((".yml", ".yaml")))
+    found = (ci_file_at(os.path.join(folder, name)) for name in names)
+    return tuple(file for file in found if file is not None and file.kind == "kubernetes")
+
+
 def ci_files(start: str = "") -> tuple[CiFile, ...]:
     """The CI files of the repository that a folder is in: workflows of GitHub, the pipeline of GitLab."""
     root = next((folder for folder in _upwards(start) if os.path.exists(os.path.join(folder, ".git"))), start)

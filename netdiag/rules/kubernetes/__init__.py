@@ -48,10 +48,12 @@ from netdiag.rules.kubernetes import (
     kubernetes_client_cannot_connect,
     kubernetes_client_misspelled,
     kubernetes_client_protocol,
+    kubernetes_node_id,
     kubernetes_node_port,
     kubernetes_node_port_tls,
     kubernetes_service_no_pods,
     kubernetes_service_target_port,
+    kubernetes_variable_unexpanded,
     strimzi_broker_unknown,
     strimzi_listener_host,
     strimzi_listener_name,
@@ -69,10 +71,12 @@ KUBERNETES: tuple[KubernetesRule, ...] = (
     kubernetes_client_cannot_connect,
     kubernetes_client_misspelled,
     kubernetes_client_protocol,
+    kubernetes_node_id,
     kubernetes_node_port,
     kubernetes_node_port_tls,
     kubernetes_service_no_pods,
     kubernetes_service_target_port,
+    kubernetes_variable_unexpanded,
     strimzi_broker_unknown,
     strimzi_listener_host,
     strimzi_listener_name,
@@ -126,7 +130,9 @@ def check_manifests(manifests: Manifests, rules: Iterable[KubernetesRule] = KUBE
     """What is wrong in the file that is checked, and with the clients beside it that use its brokers, by place."""
     found = [finding for rule in rules for finding in rule.check(manifests)]
     if manifests.pods is not None:
-        found += check_deployment(manifests.pods, _OF_ONE_BROKER)
+        # What stays unexpanded is said once, and all that follows from it is not.
+        spoiled = {one.broker for one in manifests.unexpanded}
+        found += [f for f in check_deployment(manifests.pods, _OF_ONE_BROKER) if f.service not in spoiled]
     distinct: dict[tuple[object, ...], Finding] = {}
     for finding in found:
         if _concerns(finding, manifests.own):

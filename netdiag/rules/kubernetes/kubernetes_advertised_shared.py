@@ -1,4 +1,4 @@
-"""Several brokers in pods advertise the same address.
+"""An address that a broker in a pod advertises leads to several brokers.
 
 Why: A client asks one broker after the other for its partitions, each at the address that it advertises. A Service
 leads to any of the pods that it selects, so with more than one broker behind an address, a client meets the wrong
@@ -86,11 +86,14 @@ Seen: NOT_LEADER_OR_FOLLOWER: For requests intended only for the leader, this er
 Sources: Kafka's protocol (metadata, NOT_LEADER_OR_FOLLOWER); Strimzi 1.2, `advertisedHostTemplate`.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 
 from netdiag.deployment.model.kubernetes import Manifests, PodBroker, PodListener
 from netdiag.deployment.model.verdict import Address
+from netdiag.deployment.prediction.kubernetes import OUTSIDE, Landed, arrive, is_for_the_world, pod_place
 from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.listeners import is_loopback
 from netdiag.rules.kubernetes_findings import by_listener
 
 ID = "kubernetes-advertised-shared"
@@ -98,11 +101,12 @@ SEVERITY = Severity.ERROR
 
 
 def check(manifests: Manifests) -> Iterator[Finding]:
-    """One finding for every address that another broker of the cluster advertises, too."""
+    """One finding for every address that another broker advertises, too, or that leads to several of them."""
+    yield from _leading_to_several(manifests)
     seen: dict[tuple[str, Address], tuple[PodBroker, PodListener]] = {}
     for broker, listener in by_listener(manifests):
         told = listener.told
-        if told is None or not told.port or not listener.is_overridden:
+        if told is None or not told.port or not listener.is_overridden or is_loopback(told.host):
             continue
         first = seen.setdefault((broker.cluster, told), (broker, listener))
         if first[0].key == broker.key:
@@ -124,3 +128,28 @@ def check(manifests: Manifests) -> Iterator[Finding]:
             service=broker.owner,
             listener=listener.name,
         )
+
+
+def _leading_to_several(manifests: Manifests) -> Iterator[Finding]:
+    """What each broker advertises in its own words, and a Service divides among them; once for each listener."""
+    seen: set[tuple[str, str]] = set()
+    told = Counter((broker.cluster, one.told) for broker, one in by_listener(manifests))
+    for broker, listener in by_listener(manifests):
+        address = listener.told
+        if address is None or not listener.is_overridden or told[broker.cluster, address] > 1:
+            continue
+        for place in (OUTSIDE,) if is_for_the_world(listener) else (pod_place(broker.namespace), OUTSIDE):
+            landed = arrive(manifests, place, address.host, address.port)
+            if not isinstance(landed, Landed) or len(landed.brokers) < 2 or (broker.cluster, listener.name) in seen:
+                continue
+            seen.add((broker.cluster, listener.name))
+            yield Finding(
+                rule=ID,
+                severity=SEVERITY,
+                message=f"{address}, which {broker.pod} advertises, leads to {len(landed.brokers)} brokers",
+                location=listener.told_where,
+                why="a client that wants one of them meets any",
+                hint="make a Service for each pod (statefulset.kubernetes.io/pod-name in its selector)",
+                service=broker.owner,
+                listener=listener.name,
+            )

@@ -21,5 +21,6 @@ def manifests(own: str, resources: Sequence[Resource]) -> Manifests:
         clusters=strimzi.clusters,
         stray_pools=strimzi.stray_pools,
         pods=pods.deployment,
+        unexpanded=pods.unexpanded,
         node_ports=node_ports(resources),
     )

@@ -19,6 +19,7 @@ from netdiag.deployment.model.kubernetes import (
     PodListener,
     ServiceKind,
     ServicePort,
+    UnexpandedName,
     service_names,
 )
 from netdiag.deployment.model.verdict import Address
@@ -34,7 +35,7 @@ from netdiag.deployment.sources.documents import (
 )
 from netdiag.deployment.sources.kubernetes.resources import Resource, is_unknown, known_number
 from netdiag.findings import FileLocation
-from netdiag.kafka.listeners import ListenerEntry, is_loopback
+from netdiag.kafka.listeners import ListenerEntry, is_loopback, is_wildcard
 from netdiag.patterns import regex
 from netdiag.values import dataclass
 
@@ -51,6 +52,19 @@ _TEMPLATES = {
 # Hosts that stand for what only a running pod knows, in letters that a listener may have.
 _POD_IP, _NODE_IP, _POD_NAME = "pod-ip.netdiag.invalid", "node-ip.netdiag.invalid", "pod-name.netdiag.invalid"
 _REFERENCE = regex(r"\$\((?P<name>[A-Za-z_][\w.-]{0,200})\)|\$\$")
+# What a shell runs: more than one word, of which one sets a variable or starts something.
+_SCRIPT = regex(r"\S\s+\S")
+_ASSIGNMENT = regex(
+    r"(?:^|[;&|\n]|\bexport\s|&&)[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][A-Za-z0-9_]{0,100})="
+    r"(?:\"(?P<double>[^\"\n]{0,2000})\"|'(?P<single>[^'\n]{0,2000})'|(?P<plain>(?:\$\([^()\n]{0,100}\)|[^\s;&|\"']){0,2000}))"
+)
+_EXPANSION = regex(
+    r"\$\{(?P<name>[A-Za-z_]\w{0,100})(?P<cut>##\*-)?\}|\$(?P<bare>[A-Za-z_]\w{0,100})"
+    r"|\$\((?P<command>hostname(?:[ ]-[a-z])?)\)|`(?P<ticks>hostname(?:[ ]-[a-z])?)`|\$|`"
+)
+# What may leave out an assignment.
+_CONDITION = regex(r"\b(?:if|case|for|while)\s")
+_MOST_ASSIGNMENTS = 200
 # More pods of one template tell nothing more.
 _MOST_PODS = 20
 _MOST_CONTAINERS = 50
@@ -67,6 +81,7 @@ class PodParts:
     services: tuple[KubernetesService, ...] = ()
     clients: tuple[KubernetesClient, ...] = ()
     deployment: Deployment | None = None
+    unexpanded: tuple[UnexpandedName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +123,7 @@ def pod_parts(resources: Sequence[Resource], labels: Mapping[str, Mapping[str, s
         ),
         clients=tuple(_clients(first, by_member)),
         deployment=first if first.brokers else None,
+        unexpanded=tuple(name for broker in first.brokers for name in _unexpanded(by_member[broker.name])),
     )
 
 
@@ -181,7 +197,12 @@ def _project(containers: Iterable[_Container], configs: Mapping[tuple[str, str],
     services: dict[str, Service] = {}
     files: dict[str, Config] = {}
     for one in containers:
-        environment = _environment(one, configs, ordinal)
+        environment, is_whole = _environment(one, configs, ordinal)
+        scripts = [
+            text for key in ("command", "args") for text in texts_in(one.values, key) if _SCRIPT.search(text.value)
+        ]
+        for script in scripts:
+            environment |= _exported(script, environment, one, ordinal)
         mounted = tuple(_mounted(one, configs, files))
         services[one.member] = Service(
             name=one.member,
@@ -191,7 +212,7 @@ def _project(containers: Iterable[_Container], configs: Mapping[tuple[str, str],
             entrypoint=_command(one.values, "command", environment),
             command=_command(one.values, "args", environment),
             configs=mounted,
-            path=(),
+            lacks_env_file=bool(scripts) or not is_whole,
         )
     return Project(name=None, path="", services=services, networks={}, configs=files)
 
@@ -204,15 +225,17 @@ def _command(values: YamlMapping, key: str, environment: Mapping[str, Environmen
 
 def _environment(
     one: _Container, configs: Mapping[tuple[str, str], Resource], ordinal: int
-) -> dict[str, EnvironmentVariable]:
-    """The variables of a container; those of which nobody here knows the value have none."""
+) -> tuple[dict[str, EnvironmentVariable], bool]:
+    """The variables of a container, and whether there are no others; of unknown value are those without one."""
     found: dict[str, EnvironmentVariable] = {}
+    is_whole = True
     space = one.resource.namespace
     for source in items_in(one.values, "envFrom"):
         prefix = text_in(source, "prefix")
         reference = mapping_in(source, "configMapRef")
         name = text_in(reference, "name") if reference is not None else None
         data = configs.get((space, name.value)) if name is not None else None
+        is_whole &= data is not None
         for key, held in _data(data).items():
             called = f"{prefix.value if prefix is not None else ''}{key}"
             found[called] = _variable(called, held, held.span)
@@ -231,12 +254,84 @@ def _environment(
             value = _value_from(item, one, configs, ordinal)
         found[named.value] = _variable(named.value, value, named.span)
         known[named.value] = value
+    return found, is_whole
+
+
+def _exported(
+    script: Text, environment: Mapping[str, EnvironmentVariable], one: _Container, ordinal: int
+) -> dict[str, EnvironmentVariable]:
+    """The variables that a script sets before it starts something; those of unknown value have none."""
+    known = {name: v.value.value if v.value is not None else None for name, v in environment.items()}
+    pod, namespace = one.pods[ordinal], one.resource.namespace
+    is_set = one.resource.kind == "StatefulSet"
+    known.setdefault("HOSTNAME", pod if is_set else None)
+    found: dict[str, EnvironmentVariable] = {}
+    for match in islice(_ASSIGNMENT.finditer(script.value), _MOST_ASSIGNMENTS):
+        group = next(name for name in ("double", "single", "plain") if match[name] is not None)
+        text = script.slice(match.start(group), match.end(group))
+        value: str | None = text.value
+        if group != "single":
+            own = {"": pod, "-s": pod, "-f": service_names(f"{pod}.{one.subdomain}", namespace)[3], "-i": _POD_IP}
+            value = _as_shell(text.value, known, own if is_set and one.subdomain else {"-i": _POD_IP})
+        if value is not None and value != text.value:
+            whole = Segment(
+                value_start=0, value_end=len(value), start=text.span.start, end=text.span.end, verbatim=False
+            )
+            text = replace(text, value=value, segments=(whole,) if value else ())
+        name = match["name"]
+        if _CONDITION.search(script.value) and name in known:
+            value = None
+        known[name] = value
+        place = script.span_of(match.start("name"), match.end("name"))
+        found[name] = _variable(name, None if value is None else text, place)
     return found
+
+
+def _as_shell(text: str, known: Mapping[str, str | None], hostname: Mapping[str, str]) -> str | None:
+    """A value as a shell expands it; None where that is not known."""
+    parts: list[str] = []
+    end = 0
+    for match in _EXPANSION.finditer(text):
+        value = None
+        command, name = match["command"] or match["ticks"], match["name"] or match["bare"]
+        if command is not None:
+            value = hostname.get(command.removeprefix("hostname").strip())
+        elif name is not None:
+            value = known.get(name)
+            if value is not None and match["cut"]:
+                value = value.rpartition("-")[2]
+        if value is None:
+            return None
+        parts += [text[end : match.start()], value]
+        end = match.end()
+    return "".join([*parts, text[end:]])
 
 
 def is_unknown_value(text: Text) -> bool:
     """Whether something else than Kubernetes fills in the value of a variable, for which `$(NAME)` is its own."""
     return is_unknown(replace(text, value=_REFERENCE.sub("", text.value), segments=()))
+
+
+def _unexpanded(one: _Container) -> Iterator[UnexpandedName]:
+    """The names in values of Kafka's variables that are not defined above them."""
+    items = [(named, item) for item in items_in(one.values, "env") if (named := text_in(item, "name")) is not None]
+    # What stands in envFrom is defined first, and may not be known here.
+    if items_in(one.values, "envFrom"):
+        return
+    places = {named.value: named.span for named, _ in items}
+    above: set[str] = set()
+    for named, item in items:
+        text = text_in(item, "value")
+        for match in _REFERENCE.finditer(text.value) if text is not None and "KAFKA" in named.value else ():
+            if match["name"] is not None and match["name"] not in above and text is not None:
+                yield UnexpandedName(
+                    broker=one.member,
+                    variable=named.value,
+                    name=match["name"],
+                    where=text.span_of(match.start(), match.end()),
+                    defined=places.get(match["name"]),
+                )
+        above.add(named.value)
 
 
 def _variable(name: str, value: Text | None, key: FileLocation) -> EnvironmentVariable:
@@ -271,7 +366,8 @@ def _value_from(
         "metadata.labels['apps.kubernetes.io/pod-index']": str(ordinal),
         "metadata.labels['statefulset.kubernetes.io/pod-name']": pod,
     }.get(text.value)
-    return None if value is None else Text(value=value, span=text.span)
+    where = text_in(item, "name")
+    return None if value is None else Text(value=value, span=(where or text).span)
 
 
 def _expanded(text: Text, known: Mapping[str, Text | None]) -> Text | None:
@@ -358,6 +454,8 @@ def _told(entry: ListenerEntry | None, pod: str, one: _Container, namespace: str
     if entry is None:
         return None
     host = entry.endpoint.host
+    if host and is_wildcard(host):
+        return None
     if not host:
         if not one.subdomain:
             return None
@@ -396,6 +494,7 @@ def _service(
     ]
     names = {name: number for one, _ in chosen for name, number in one.ports.items()}
     kind = _kind(spec)
+    policy = text_in(spec, "externalTrafficPolicy") if spec is not None else None
     return KubernetesService(
         name=resource.name,
         namespace=resource.namespace,
@@ -406,6 +505,7 @@ def _service(
         host=_balancer(resource, kind),
         selects=bool(selector),
         finds_pods=bool(chosen or made),
+        is_local=policy is not None and policy.value == "Local",
         is_bootstrap=len(keys) + len(made) != 1,
     )
 
