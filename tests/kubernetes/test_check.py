@@ -184,7 +184,10 @@ def test_many_resources_take_no_long() -> None:
     service = (
         "---\napiVersion: v1\nkind: Service\nmetadata: {name: s%d}\nspec: {selector: {a: b}, ports: [{port: 1}]}\n"
     )
-    pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p%d, labels: {a: b}}\nspec: {containers: [{image: apache/kafka}]}\n"
+    pod = (
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p%d, labels: {a: b}}\n"
+        "spec: {containers: [{image: apache/kafka}]}\n"
+    )
     text = "".join(service % n for n in range(700)) + "".join(pod % n for n in range(700))
     start = time.process_time()
     report_on(put("kafka.yaml", text))
