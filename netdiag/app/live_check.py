@@ -124,7 +124,8 @@ class LiveCheck:
             reports: list[Report] = []
             declared, every = self._read(project)
             for one in every:
-                seen = self._look(item if len(every) == 1 else _section(one), one, declared)
+                is_section = len(every) > 1 or (one.scope.name and not (one.scope.project or self._live.containers))
+                seen = self._look(_section(one) if is_section else item, one, declared)
                 reports.append(judged(seen, one.deployment, self._explain(one) if self._live.why else _unexplained))
                 looks.append(seen)
             return merged(reports)

@@ -1,4 +1,4 @@
-"""What a question is about: a compose project, a cluster or a container.
+"""What a question is about: a compose project, a session of Testcontainers, a cluster or a container.
 
 Everything else on the engine is its surroundings: it explains who holds a port or a name, and is never judged.
 """
@@ -13,7 +13,12 @@ from netdiag.deployment.prediction.client_namespace import MemberAddress, resolv
 from netdiag.deployment.prediction.cluster import cluster_of, quorum_members
 from netdiag.deployment.sources.engine import NO_NETWORKS, from_engine, runs_kafka
 from netdiag.engine.container import Container, EngineNetwork
+from netdiag.engine.testcontainers import is_reaper, library_of, session_of
 from netdiag.values import dataclass
+
+_DEFAULT_BRIDGE = "bridge"
+# The first digits tell sessions apart.
+_ID_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +49,7 @@ def scope_of(
         asked = frozenset(c.id for c in containers if c.project == project)
         return Scope(asked=asked, project=project, name=project)
     if not names:
-        return Scope(asked=frozenset(c.id for c in containers))
+        return Scope(asked=frozenset(c.id for c in containers if not is_reaper(c)))
     found = {c.id for c in named(containers, names)}
     brokers = {c.id for c in containers if c.id in found and runs_kafka(c)}
     brokers = brokers or {c.id for c in sharing_a_network(containers, found) if runs_kafka(c)}
@@ -69,39 +74,63 @@ def scopes_of(
     networks: Sequence[EngineNetwork],
     told: Mapping[str, Answered] | None = None,
 ) -> tuple[Scope, ...]:
-    """All containers, one scope for each cluster: brokers of one cluster or of one project belong together.
+    """All containers, one scope for each cluster: brokers of one cluster, project or session belong together.
 
     `told` is what brokers answer from inside, by the names of their containers: the cluster ID decides, and where two
     clusters have the same, whether a broker names the other. Of a broker that does not answer, its configuration says
-    where its quorum is. Their projects come with them.
+    where its quorum is. Their projects and sessions come with them.
 
-    What belongs to none of these projects belongs to the first scope with which it shares a network. Where there is one
-    scope, everything belongs to it.
+    What belongs to none of these belongs to the first scope with which it shares a network, but no other session does.
+    Where there is one scope, everything belongs to it, unless that is a session.
     """
-    groups = _groups(from_engine(containers, networks), told or {})
-    if len(groups) < 2:
-        return (scope_of(containers, networks),)
+    groups = _groups(from_engine(containers, networks), told or {}, {c.name: session_of(c) for c in containers})
     by_name = {c.name: c for c in containers}
+    if len(groups) < 2 and not any(library_of(by_name[name]) for group in groups for name in group):
+        return (scope_of(containers, networks),)
     scopes = []
     taken: set[str] = set()
     for group in groups:
         brokers = [by_name[name] for name in group]
         projects = tuple(dict.fromkeys(c.project for c in brokers if c.project))
-        asked = {c.id for c in containers if c.name in group or c.project in projects}
-        scopes.append((asked, projects, brokers))
+        sessions = {session for c in brokers if (session := session_of(c))}
+        asked = {c.id for c in containers if c.name in group or c.project in projects or session_of(c) in sessions}
+        scopes.append((asked, projects, brokers, sessions))
         taken |= asked
-    for asked, _, _ in scopes:
-        near = {c.id for c in sharing_a_network(containers, asked)} - taken
+    for asked, _, brokers, sessions in scopes:
+        near = {c.id for c in sharing_a_network(containers, asked) if _may_join(c, brokers, sessions)} - taken
         asked |= near
         taken |= near
+    reapers = {c.id for c in containers if is_reaper(c)}
     return tuple(
         Scope(
-            asked=frozenset(asked),
+            asked=frozenset(asked - reapers),
             project=projects[0] if len(projects) == 1 else None,
-            name=", ".join(projects or (c.name for c in brokers)),
+            name=", ".join(projects) or _called(brokers),
         )
-        for asked, projects, brokers in scopes
+        for asked, projects, brokers, _ in scopes
     )
+
+
+def _may_join(container: Container, brokers: Sequence[Container], sessions: Collection[str]) -> bool:
+    """Whether what shares a network with these brokers belongs to them: what another session started does not.
+
+    Brokers without a session of their own, as reused ones are, serve the sessions on the networks that a user made.
+    """
+    if session_of(container) is None:
+        return True
+    if sessions:
+        return False
+    made = {endpoint.network for broker in brokers for endpoint in broker.networks} - {_DEFAULT_BRIDGE}
+    return any(endpoint.network in made for endpoint in container.networks)
+
+
+def _called(brokers: Sequence[Container]) -> str:
+    """A session by its library and the beginning of its id; other brokers by their names."""
+    session, library = session_of(brokers[0]), library_of(brokers[0])
+    names = ", ".join(c.name for c in brokers)
+    if library is None:
+        return names
+    return f"{library.title}, {names}" if session is None else f"{library.title}, session {session[:_ID_SHOWN]}"
 
 
 def projects_of(containers: Iterable[Container], *, project: str | None, compose_file: str | None) -> tuple[str, ...]:
@@ -134,14 +163,19 @@ def one_of_each_network(containers: Iterable[Container]) -> tuple[Container, ...
     return tuple(found.values())
 
 
-def _groups(deployment: Deployment, told: Mapping[str, Answered]) -> list[list[str]]:
-    """The names of the brokers' containers, those of one cluster or project together, in the order found."""
+def _groups(
+    deployment: Deployment, told: Mapping[str, Answered], sessions: Mapping[str, str | None]
+) -> list[list[str]]:
+    """The names of the brokers' containers, those of one cluster, project or session together, in the order found.
+
+    `sessions` are by the names of containers.
+    """
     group: dict[str, str] = {}
     for broker in deployment.brokers:
         joined = {
             group[other.name]
             for other in deployment.brokers
-            if other.name in group and _belong_together(deployment, broker, other, told)
+            if other.name in group and _are_one(deployment, broker, other, told, sessions)
         }
         first = next((one for one in group.values() if one in joined), broker.name)
         group = {name: first if one in joined else one for name, one in group.items()}
@@ -150,6 +184,18 @@ def _groups(deployment: Deployment, told: Mapping[str, Answered]) -> list[list[s
     for broker in deployment.brokers:
         found.setdefault(group[broker.name], []).append(broker.member.container or broker.name)
     return list(found.values())
+
+
+def _are_one(
+    deployment: Deployment,
+    one: Broker,
+    other: Broker,
+    told: Mapping[str, Answered],
+    sessions: Mapping[str, str | None],
+) -> bool:
+    """Whether brokers belong together; those of two sessions do not, whatever they are called."""
+    theirs = {sessions.get(broker.member.container or "") for broker in (one, other)}
+    return len(theirs) == 1 if None not in theirs else _belong_together(deployment, one, other, told)
 
 
 def _belong_together(deployment: Deployment, one: Broker, other: Broker, told: Mapping[str, Answered]) -> bool:

@@ -203,7 +203,9 @@ class Container:
 
     `environment` holds secrets and is never shown as a whole. `ports` are the bindings in force,
     `requested_ports` those that were asked for; they differ while it is stopped and on internal networks.
-    `publish_all` asks for every port that the image exposes.
+    `publish_all` asks for every port that the image exposes. `start_script` is the text of the script that its command
+    waits for, `advertised` the advertised listeners that this script has computed, where the image has written them
+    down; they are empty where there are none, or nobody has read them.
     """
 
     id: str
@@ -224,6 +226,8 @@ class Container:
     requested_ports: tuple[PortBinding, ...]
     restart_count: int
     publish_all: bool = False
+    start_script: str = ""
+    advertised: str = ""
 
     @property
     def short_id(self) -> str:

@@ -138,3 +138,34 @@ def test_one_of_each_set_of_networks_stands_for_the_others() -> None:
         "p0-app-1",
         "x-app-1",
     ]
+
+
+def session(container: Container, identifier: str | None, lang: str = "java") -> Container:
+    """The container as Testcontainers labels it, in a session or reused."""
+    own = {} if identifier is None else {"org.testcontainers.sessionId": identifier}
+    return replace(container, labels={"org.testcontainers": "true", "org.testcontainers.lang": lang, **own})
+
+
+def test_each_session_of_testcontainers_is_a_scope_without_the_reaper_and_the_others() -> None:
+    one, other = session(broker("a", 2), "first-session"), session(broker("b", 3), "second-session")
+    ours = session(alone("ours", "elsewhere"), "first-session")
+    stranger, tool = session(alone("stranger", "a_default"), "third-session"), alone("tool", "a_default")
+    reaper = replace(session(alone("reaper", "a_default"), "first-session"), image="testcontainers/ryuk:0.14.0")
+    one = replace(one, networks=(attached("a_default", "172.19.0.2", ("kafka",)),))
+    other = replace(other, networks=(attached("b_default", "172.20.0.2", ("kafka",)),))
+    everything = (one, other, ours, stranger, tool, reaper)
+    first, second = scopes_of(everything, NETWORKS)
+    assert first.name == "Testcontainers for Java, session first-se"
+    assert first.asked == {one.id, ours.id, tool.id}
+    assert second.asked == {other.id}
+    assert reaper.id not in scope_of(everything, NETWORKS).asked
+    (alone_here,) = scopes_of((one, stranger), NETWORKS)
+    assert alone_here.asked == {one.id}
+
+
+def test_a_reused_broker_belongs_to_the_sessions_on_its_network() -> None:
+    one = replace(session(broker("a", 2), None), networks=(attached("a_default", "172.19.0.2", ("kafka",)),))
+    client, far = session(alone("client", "a_default"), "s"), session(alone("far", "b_default"), "s")
+    (scope,) = scopes_of((one, client, far), NETWORKS)
+    assert scope.asked == {one.id, client.id}
+    assert scope.name == f"Testcontainers for Java, {one.name}"

@@ -8,6 +8,7 @@ they stand as `predicted` and `observed`. What the cluster has registered stands
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
@@ -46,6 +47,7 @@ from netdiag.deployment.observation.live_view import (
 from netdiag.deployment.observation.registered import InFile, Registered, SaidNow, join_registered
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 from netdiag.deployment.sources.declared_services import DeclaredServices, declared_services
+from netdiag.engine.testcontainers import Library
 from netdiag.kafka.listeners import Endpoint, parse_listeners, well_formed
 from netdiag.kafka.registry import RegisteredNode, Registry, RegistryKind
 from netdiag.kafka.security import CertificateFault, ListenerSecurity, SaslOffer, SpokenProtocol, TlsHandshake
@@ -57,7 +59,7 @@ from tests.deployment.stacks import deployment_of, project_of
 def view_of(text: str) -> LiveView:
     """The deployment of the file with what its `x-observed` says was seen."""
     observed = YAML(typ="safe", pure=True).load(text).get("x-observed") or {}
-    deployment = deployment_of(text)
+    deployment = _started(deployment_of(text), observed.get("testcontainers"))
     cells = tuple(_cell(cell) for cell in observed.get("cells") or ())
     labels = dict.fromkeys(cell.vantage for cell in cells)
     return LiveView(
@@ -85,6 +87,14 @@ def view_of(text: str) -> LiveView:
         mesh=Mesh(edges=tuple(_edge(one) for one in observed["mesh"])) if "mesh" in observed else None,
         registered=_registered(observed["registered"], deployment) if "registered" in observed else None,
     )
+
+
+def _started(deployment: Deployment, library: str | None) -> Deployment:
+    """With brokers that Testcontainers has started, for the language that is named."""
+    if library is None:
+        return deployment
+    started = [replace(one, member=replace(one.member, started_by=Library(library))) for one in deployment.brokers]
+    return replace(deployment, brokers=tuple(started))
 
 
 def address_of(text: str) -> Address:

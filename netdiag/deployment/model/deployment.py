@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import Enum
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from netdiag.config import Facts
 from netdiag.deployment.model.verdict import Address
@@ -25,7 +25,12 @@ from netdiag.kafka.listeners import ListenerEntry
 from netdiag.kafka.rest_services import RestConfig
 from netdiag.kafka.security import OpenedStore, TrustAnchor
 from netdiag.kafka.storage import MetaProperties, UnreadableMetaProperties
+from netdiag.patterns import regex
 from netdiag.values import dataclass
+
+if TYPE_CHECKING:
+    # Not needed for files.
+    from netdiag.engine.testcontainers import Library
 
 
 class HostKind(Enum):
@@ -129,6 +134,8 @@ _BESIDE_LISTENERS = frozenset(
     }
 )
 # The default log.dirs of images that have one.
+# Names that nobody chose: the id of a container, and what Testcontainers for Java calls each of them.
+_MADE_UP = regex(r"[0-9a-f]{12}|tc-[0-9A-Za-z]{8}")
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
@@ -394,7 +401,7 @@ class Member:
     `exit_code` is that of a container that has ended, None for others; `is_built` tells of an image of the project.
     `sockets` are the TCP sockets that listen in its namespace where they have been looked at, as (address, port).
     `project` is the compose project that it belongs to, where it belongs to one; `user` is the one that the files give
-    in the place of the image's.
+    in the place of the image's; `started_by` is the library of Testcontainers that started it, if one did.
     """
 
     name: str
@@ -420,12 +427,24 @@ class Member:
     sockets: tuple[tuple[str, int], ...] | None = None
     editor: MemberEditor | None = field(default=None, repr=False, compare=False)
     user: str = ""
+    started_by: "Library | None" = None
 
     @property
     def all_names(self) -> frozenset[str]:
         """What this member is called anywhere, on a network or not."""
         on_networks = (name for attachment in self.attachments for name in attachment.names)
         return frozenset(filter(None, (self.name, self.service, self.container, *on_networks)))
+
+    @property
+    def known_as(self) -> tuple[str, ...]:
+        """What people call it: its service or its container.
+
+        Testcontainers leaves the name to the engine: there, what it is called on networks, if it is called anything.
+        """
+        if self.started_by is None:
+            return (self.service or self.name,)
+        names = dict.fromkeys(name for attachment in self.attachments for name in attachment.names)
+        return tuple(name for name in names if name not in self.hostnames and not _MADE_UP.fullmatch(name))
 
     def on(self, network: str) -> Attachment | None:
         """This member's attachment to a network."""

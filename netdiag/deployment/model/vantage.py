@@ -82,7 +82,8 @@ def bootstraps(deployment: Deployment) -> tuple[Address, ...]:
     brokers = [broker for broker in deployment.brokers if broker.config.is_broker]
     for broker in brokers:
         for entry in broker.config.broker_listeners:
-            found[Address(host=_name(broker), port=entry.endpoint.port)] = None
+            for name in broker.member.known_as:
+                found[Address(host=name, port=entry.endpoint.port)] = None
     for broker in brokers:
         for entry in broker.config.advertised_listeners:
             if entry.endpoint.host:
@@ -152,7 +153,3 @@ def _published_ports(broker: Broker) -> set[int]:
     if broker.member.mode is NetworkMode.HOST:
         return own
     return {p.published for p in broker.member.published if p.published and p.protocol == "tcp" and p.target in own}
-
-
-def _name(broker: Broker) -> str:
-    return broker.member.service or broker.name

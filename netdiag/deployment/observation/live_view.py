@@ -37,6 +37,7 @@ from netdiag.deployment.prediction.shared_names import NamedContact, member_in_w
 from netdiag.deployment.prediction.sockets import Accepted
 from netdiag.deployment.sources.declared_services import DeclaredServices
 from netdiag.engine.container import Container, Status
+from netdiag.engine.testcontainers import awaited_script
 from netdiag.kafka.listeners import is_loopback
 from netdiag.kafka.security import CertificateFault, ListenerSecurity, TrustAnchor, faults_of
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
@@ -360,7 +361,10 @@ def starting_brokers(
             continue
         if container.state.status is not Status.RUNNING:
             continue
-        if container.state.health == "starting":
+        script = awaited_script(container)
+        if script is not None and not container.start_script:
+            found[broker.name] = f"it waits for {script}, which Testcontainers copies into it"
+        elif container.state.health == "starting":
             found[broker.name] = "its health check says starting"
         elif not container.state.health and _seconds_up(container.state.started_at, now) < _STARTS_WITHIN:
             found[broker.name] = f"it was started less than {_STARTS_WITHIN} seconds ago"

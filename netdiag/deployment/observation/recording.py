@@ -36,6 +36,7 @@ from netdiag.deployment.sources.declared_services import (
 )
 from netdiag.deployment.sources.engine import runs_kafka
 from netdiag.engine.container import FILES_LABEL, PROJECT_LABEL, SERVICE_LABEL, Container, EngineNetwork
+from netdiag.engine.testcontainers import LABELS, exports
 from netdiag.errors import InputError
 from netdiag.linux.sockets import ListeningSocket, Peer
 from netdiag.patterns import regex
@@ -244,7 +245,7 @@ LARGEST = 64 * 1024 * 1024
 
 _MOST_CONTAINERS = 2000
 _NOT_RECORDED = Unknown(because="it was not recorded")
-_LABELS = (FILES_LABEL, PROJECT_LABEL, SERVICE_LABEL)
+_LABELS = (FILES_LABEL, PROJECT_LABEL, SERVICE_LABEL, *LABELS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -407,6 +408,8 @@ def _masked_container(container: Container) -> Container:
         labels={name: value for name, value in container.labels.items() if name in _LABELS},
         entrypoint=(),
         command=(),
+        start_script="".join(f"export {name}={masked(name, text)}\n" for name, text in exports(container.start_script)),
+        advertised=masked_text(container.advertised),
     )
     if not runs_kafka(container):
         return shown

@@ -344,7 +344,8 @@ def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str) -
         found = tuple(
             MemberAddress(member=member.name, network=network)
             for member in _members_called(deployment, network, host)
-            if deployment.is_running(member)
+            # Whoever asks inside a container asks while it runs.
+            if deployment.is_running(member) or member is inside
         )
         if found:
             return found

@@ -28,6 +28,7 @@ from netdiag.deployment.sources.client_settings import bootstraps_in_variables
 from netdiag.deployment.sources.redpanda import UNKNOWN_FILE, container_flags, redpanda_config, with_clusters
 from netdiag.deployment.sources.rest_services import broker_url_clients, told_urls
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status
+from netdiag.engine.testcontainers import awaited_script, exported, library_of
 from netdiag.findings import ContainerLocation, Edit
 from netdiag.kafka.broker_config import broker_config
 from netdiag.kafka.images.families import Sign, parse_image, sign_of_broker
@@ -35,22 +36,27 @@ from netdiag.kafka.images.redpanda import is_redpanda
 from netdiag.kafka.images.settings import Launch
 from netdiag.kafka.rest_services import CONNECT_COMMAND, rest_config, starts_other_program, with_assigned
 from netdiag.linux.sockets import ListeningSocket
+from netdiag.patterns import regex
 
 NO_NETWORKS = ("host", "none")
+# How the engine calls a container that nobody gave a name: lucid_thompson, lucid_thompson2.
+_MADE_UP = regex(r"[a-z]+_[a-z]+[0-9]?")
 
 
 class ContainerValue(DeclaredValue):
     """The value of an environment variable of a container; nothing can be edited there."""
 
-    __slots__ = ("container",)
+    __slots__ = ("container", "script")
 
-    def __init__(self, *, container: str, variable: str, value: str) -> None:
+    def __init__(self, *, container: str, variable: str, value: str, script: str | None = None) -> None:
         super().__init__(variable=variable, value=value)
         self.container = container
+        self.script = script
 
     def at(self, start: int = 0, end: int | None = None) -> ContainerLocation:
-        """The variable, whatever the stretch."""
-        return ContainerLocation(container=self.container, part=self.variable)
+        """The variable, whatever the stretch; that of a `script` of the container names it."""
+        part = self.variable if self.script is None else f"{self.variable} in {self.script}"
+        return ContainerLocation(container=self.container, part=part)
 
     def edit(self, start: int, end: int, replacement: str) -> Edit | None:
         """None: a container's environment is fixed when it is created."""
@@ -131,6 +137,9 @@ def runs_kafka(container: Container) -> bool:
     command = " ".join((*container.entrypoint, *container.command))
     if is_redpanda(parse_image(container.image), command):
         return container_flags(container) is not None
+    if awaited_script(container) is not None:
+        # The script ends with the image's own start.
+        return _sign(container, "") is not None
     return bool(command) and _sign(container, command) is not None
 
 
@@ -159,9 +168,11 @@ def _network(network: EngineNetwork) -> Network:
 
 
 def _broker(container: Container, member: Member) -> Broker:
-    environment = container.environment
+    told = exported(container)
+    environment: Mapping[str, str | None] = {**container.environment, **told}
+    script = awaited_script(container)
     image = parse_image(container.image)
-    values = dict(environment)
+    values = {name: value for name, value in environment.items() if value is not None}
     if is_redpanda(image, " ".join((*container.entrypoint, *container.command))):
         flags = container_flags(container) or {}
         config = redpanda_config(image, flags, environment, UNKNOWN_FILE)
@@ -173,7 +184,10 @@ def _broker(container: Container, member: Member) -> Broker:
         hides_options="_OPTS" in " ".join((*container.entrypoint, *container.command)),
         config=config,
         declared={
-            name: ContainerValue(container=container.name, variable=name, value=value) for name, value in values.items()
+            name: ContainerValue(
+                container=container.name, variable=name, value=value, script=script if name in told else None
+            )
+            for name, value in values.items()
         },
     )
 
@@ -235,6 +249,7 @@ def _member(container: Container, names: Mapping[str, str], networks: Mapping[st
         container=container.name,
         project=container.project,
         exit_code=container.state.exit_code if state is State.STOPPED else None,
+        started_by=library_of(container),
     )
 
 
@@ -315,7 +330,10 @@ def _names(container: Container, endpoint: EndpointSettings, networks: Mapping[s
     if network is not None and network.kind is NetworkKind.DEFAULT_BRIDGE:
         return ()
     service = (container.service,) if container.service in endpoint.aliases else ()
-    own = (*service, container.name, *endpoint.aliases, container.short_id, container.hostname)
+    # Before engine 25, which tells all names, one that the engine has made up is none of them.
+    is_made_up = library_of(container) is not None and container.name not in endpoint.aliases
+    name = () if is_made_up and _MADE_UP.fullmatch(container.name) else (container.name,)
+    own = (*service, *name, *endpoint.aliases, container.short_id, container.hostname)
     return tuple(dict.fromkeys(name for name in own if name))
 
 

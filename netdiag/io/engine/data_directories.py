@@ -4,7 +4,6 @@ Docker's archive API gives a path of a container, running or not, as a tar archi
 nothing is created but a temporary folder here.
 """
 
-import io
 import os
 import posixpath
 import shutil
@@ -22,6 +21,7 @@ from netdiag.deployment.sources.engine import data_directories
 from netdiag.engine.container import Container, Mount
 from netdiag.errors import EngineError, InputError, NotThere
 from netdiag.io.engine.address import EngineAddress, find_engine
+from netdiag.io.engine.archives import Enough, Limit, Stream, first_file
 from netdiag.io.engine.docker_sdk import Engine, connect
 from netdiag.io.engine.same_kernel import SameKernel, locate
 from netdiag.io.files import read_inside
@@ -199,7 +199,7 @@ class VolumeFiles:
             self.unread[volume] = f"netdiag cannot read volume {volume}, and no container mounts it: run it as root"
             return None
         try:
-            return _first_file(self._engine.archive(container, posixpath.join(inside, path)))
+            return first_file(self._engine.archive(container, posixpath.join(inside, path)), limit=_MOST_OF_FILE)
         except NotThere:
             return None
 
@@ -211,40 +211,13 @@ def volume_files(host: str | None) -> Iterator[VolumeFiles]:
         yield VolumeFiles(host, stack)
 
 
-def _first_file(chunks: Iterator[bytes]) -> bytes | None:
-    """The archive's first regular file, unless it is large."""
-    count = _Limit(2 * _MOST_OF_FILE)
-    try:
-        with tarfile.open(fileobj=_Stream(chunks, count), mode="r|") as archive:
-            for member in archive:
-                is_small = member.isreg() and not member.issparse() and member.size <= _MOST_OF_FILE
-                content = archive.extractfile(member) if is_small else None
-                return None if content is None else content.read()
-    except (_Enough, tarfile.TarError):
-        return None
-    return None
-
-
-class _Limit:
-    """How many bytes may come."""
-
-    def __init__(self, left: int) -> None:
-        self._left = left
-
-    def count(self, size: int) -> None:
-        """So many bytes more have come."""
-        self._left -= size
-        if self._left < 0:
-            raise _Enough
-
-
 class _Copy:
     """A copy of a data directory in a folder, up to so many bytes: what tells whose it is comes first."""
 
     def __init__(self, *, folder: str, left: int) -> None:
         self.is_cut = False
         self._folder = Path(folder)
-        self._limit = _Limit(left)
+        self._limit = Limit(left)
         self._names = _MOST_NAMES
 
     def take(self, engine: Engine, container: Container, inside: str, only: Sequence[str]) -> None:
@@ -260,7 +233,7 @@ class _Copy:
     def _unpack(self, chunks: Iterator[bytes], depth: int) -> None:
         """Regular files of a data directory and of its folders; `depth` names lead each path."""
         try:
-            with tarfile.open(fileobj=_Stream(chunks, self._limit), mode="r|") as archive:
+            with tarfile.open(fileobj=Stream(chunks, self._limit), mode="r|") as archive:
                 for member in archive:
                     parts = member.name.split("/")[depth:]
                     if not 1 <= len(parts) <= 2 or not all(map(_is_name, parts)):
@@ -271,7 +244,7 @@ class _Copy:
                         self._write(path, content, member.mtime)
                     elif member.isdir() and len(parts) == 1:
                         self._make(path)
-        except _Enough:
+        except Enough:
             self.is_cut = True
         except tarfile.TarError as error:
             raise EngineError(f"the engine's archive cannot be read: {error}") from error
@@ -295,36 +268,7 @@ class _Copy:
     def _name_one(self) -> None:
         self._names -= 1
         if self._names < 0:
-            raise _Enough
-
-
-class _Enough(Exception):
-    """The copy is as large as it may be."""
-
-
-class _Stream(io.RawIOBase):
-    """The chunks of an archive as a file, for as long as a copy may grow."""
-
-    def __init__(self, chunks: Iterator[bytes], limit: _Limit) -> None:
-        self._chunks = chunks
-        self._limit = limit
-        self._chunk = b""
-        self._at = 0
-
-    def read(self, size: int = -1, /) -> bytes:
-        """At most so many bytes; fewer at the end."""
-        parts = []
-        while size > 0:
-            if self._at >= len(self._chunk):
-                self._chunk, self._at = next(self._chunks, b""), 0
-                self._limit.count(len(self._chunk))
-                if not self._chunk:
-                    break
-            part = self._chunk[self._at : self._at + size]
-            self._at += len(part)
-            size -= len(part)
-            parts.append(part)
-        return b"".join(parts)
+            raise Enough
 
 
 def _is_name(part: str) -> bool:

@@ -24,8 +24,10 @@ from netdiag.engine.container import (
     parse_network,
     text,
 )
+from netdiag.engine.testcontainers import MOST_OF_SCRIPT, with_script
 from netdiag.errors import EngineError, InputError, NotThere
 from netdiag.io.engine.address import EngineAddress, TlsFiles, find_engine
+from netdiag.io.engine.archives import first_file
 from netdiag.patterns import regex
 from netdiag.values import dataclass
 
@@ -134,9 +136,16 @@ class Engine:
 
     def _inspect(self, identifier: str) -> Container | None:
         try:
-            return parse_container(self._ask(lambda: self._client.inspect_container(identifier)))
+            found = parse_container(self._ask(lambda: self._client.inspect_container(identifier)))
+            return with_script(found, lambda path: self._file(found, path))
         except NotThere:
             return None
+
+    def _file(self, container: Container, path: str) -> bytes | None:
+        """A small file of a container; None where it has none of that name, it is large, or the engine has it not."""
+        with suppress(EngineError):
+            return first_file(self.archive(container, path), limit=MOST_OF_SCRIPT)
+        return None
 
     def _ask(self, request: Callable[[], T]) -> T:
         try:

@@ -12,7 +12,9 @@ import re
 import socket
 import time
 from contextlib import suppress
+from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 from netdiag.digits import number_of
 from netdiag.engine.about import EngineHost, parse_host
@@ -27,6 +29,7 @@ from netdiag.engine.container import (
     sequence,
     text,
 )
+from netdiag.engine.testcontainers import MOST_OF_SCRIPT, with_script
 from netdiag.errors import EngineError, NotThere
 from netdiag.io.engine.address import EngineAddress
 
@@ -68,7 +71,8 @@ class SocketEngine:
         asked = (
             self._ask(f"{self._prefix}/containers/{one}/json", may_be_gone=True) for one in identifiers if _is_id(one)
         )
-        return in_sight(parse_container(one) for one in asked if one is not None)
+        found = (parse_container(one) for one in asked if one is not None)
+        return in_sight(with_script(one, partial(self._file, one)) for one in found)
 
     def knows(self, identifier: str) -> bool:
         """Whether the engine has this container."""
@@ -86,6 +90,16 @@ class SocketEngine:
         """Every network, by name."""
         listed = self._ask(f"{self._prefix}/networks")
         return tuple(sorted((parse_network(one) for one in sequence({"": listed}, "")), key=lambda n: n.name))
+
+    def _file(self, container: Container, path: str) -> bytes | None:
+        """A small file of a container; None where it has none of that name, it is large, or the engine has it not."""
+        from netdiag.io.engine.archives import first_file
+
+        with suppress(OSError, ValueError):
+            query = f"{self._prefix}/containers/{container.id}/archive?path={quote(path, safe='')}"
+            status, body = _parse(self._exchange(query, limit=2 * MOST_OF_SCRIPT))
+            return first_file(iter((body,)), limit=MOST_OF_SCRIPT) if status == _OK else None
+        return None
 
     def _ask(self, path: str, *, may_be_gone: bool = False) -> Any:
         """The document at a path; None for one that is not there, if that may be."""
@@ -105,7 +119,7 @@ class SocketEngine:
             raise EngineError(f"the engine answers {status} {said}".rstrip(), where=self.address.url, hint=self._hint)
         return document
 
-    def _exchange(self, path: str) -> bytes:
+    def _exchange(self, path: str, *, limit: int = LARGEST_ANSWER) -> bytes:
         answer = bytearray()
         deadline = time.monotonic() + self._timeout
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -114,8 +128,8 @@ class SocketEngine:
             connection.sendall(f"GET {path} HTTP/1.0\r\nHost: docker\r\n\r\n".encode())
             while chunk := connection.recv(_CHUNK):
                 answer += chunk
-                if len(answer) > LARGEST_ANSWER:
-                    raise ValueError(f"its answer is larger than {LARGEST_ANSWER // 1024**2} MiB")
+                if len(answer) > limit:
+                    raise ValueError(f"its answer is larger than {limit // 1024} KiB")
                 connection.settimeout(_left(deadline))
         return bytes(answer)
 

@@ -1,6 +1,6 @@
 """Rules about what a live check observed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from netdiag.deployment.model.verdict import Answered, Cell, Contact
@@ -38,6 +38,7 @@ from netdiag.rules.observed import (
     live_sasl_mechanism,
     live_security_mismatch,
     live_silent_address,
+    live_testcontainers_listener,
     live_wrong_broker,
     tls_expired,
     tls_expires_soon,
@@ -47,6 +48,9 @@ from netdiag.rules.observed import (
     tls_weak,
 )
 from netdiag.rules.rule import ObservedRule
+from netdiag.rules.testcontainers import in_words
+
+_ABOUT_CLIENTS = ("dependent-bootstrap-external-listener", live_dependent_cannot_connect.ID)
 
 OBSERVED: tuple[ObservedRule, ...] = (
     live_accept_then_close,
@@ -77,6 +81,7 @@ OBSERVED: tuple[ObservedRule, ...] = (
     live_sasl_mechanism,
     live_security_mismatch,
     live_silent_address,
+    live_testcontainers_listener,
     live_wrong_broker,
     tls_expired,
     tls_expires_soon,
@@ -116,13 +121,20 @@ def check_live(view: LiveView, registered: Iterable[Registered] = ()) -> tuple[F
         if not (finding.rule == live_config_crash.ID and finding.service in predicted)
     ]
     told = [finding for finding in found if not _is_told(finding, view, observed)]
-    return tuple(sorted((*declared, *observed, *told), key=by_place))
+    everything = (*_without_told_clients((*declared, *observed), view), *told)
+    return tuple(sorted((in_words(finding, view.deployment) for finding in everything), key=by_place))
 
 
 def check_registered(view: LiveView) -> tuple[Finding, ...]:
     """What is wrong with what the cluster has registered, by place, then by rule."""
     found = (finding for rule in REGISTERED for finding in rule.check(view))
     return tuple(sorted(found, key=by_place))
+
+
+def _without_told_clients(findings: Iterable[Finding], view: LiveView) -> Iterator[Finding]:
+    """Without what is said of clients that live-testcontainers-listener tells about."""
+    clients = live_testcontainers_listener.clients_told(view)
+    return (f for f in findings if f.service not in clients or f.rule not in _ABOUT_CLIENTS)
 
 
 def _is_told(finding: Finding, view: LiveView, observed: Sequence[Finding]) -> bool:

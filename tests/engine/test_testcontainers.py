@@ -1,0 +1,124 @@
+"""Containers of Testcontainers: whose they are, and what their start scripts say, in the forms of five libraries."""
+
+from dataclasses import replace
+
+import pytest
+
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.sources.engine import from_engine, runs_kafka
+from netdiag.engine.container import Container, parse_container
+from netdiag.engine.testcontainers import (
+    ADVERTISED,
+    Library,
+    awaited_script,
+    exported,
+    is_reaper,
+    library_of,
+    session_of,
+    with_script,
+)
+
+JAVA = "while [ ! -f /tmp/testcontainers_start.sh ]; do sleep 0.1; done; /tmp/testcontainers_start.sh"
+SCRIPT = "#!/bin/bash\nexport KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://localhost:32771,BROKER://1f:9093\n/etc/kafka/docker/run\n"
+
+
+def container(*words: str, labels: dict[str, str] | None = None, image: str = "apache/kafka:3.9.1") -> Container:
+    """One that runs, with a command and labels."""
+    return parse_container(
+        {
+            "Id": "1" * 64,
+            "Name": "/brave_volta",
+            "Config": {
+                "Image": image,
+                "Cmd": list(words),
+                "Labels": labels or {},
+                "Env": ["KAFKA_PROCESS_ROLES=broker,controller", "KAFKA_LISTENERS=PLAINTEXT://:9092,BROKER://:9093"],
+            },
+            "State": {"Status": "running", "Pid": 7},
+        }
+    )
+
+
+def deployment(one: Container) -> Deployment:
+    """Of one container."""
+    return from_engine([one], [])
+
+
+@pytest.mark.parametrize(
+    ("words", "path"),
+    [
+        (("sh", "-c", JAVA), "/tmp/testcontainers_start.sh"),
+        (("sh", "-c", "while [ ! -f /tc-start.sh ]; do sleep 0.1; done; sh /tc-start.sh"), "/tc-start.sh"),
+        (
+            (
+                "-c",
+                "while [ ! -f /usr/sbin/testcontainers_start.sh ]; do sleep 0.1; done; "
+                "bash /usr/sbin/testcontainers_start.sh",
+            ),
+            "/usr/sbin/testcontainers_start.sh",
+        ),
+        (("-c", f"echo 'Waiting for script...'; {JAVA}"), "/tmp/testcontainers_start.sh"),
+        (("while [ ! -f /testcontainers.sh ]; do sleep 0.1; done; /testcontainers.sh",), "/testcontainers.sh"),
+        (("sh", "-c", "while [ ! -f /ready ]; do sleep 1; done; /etc/kafka/docker/run"), None),
+        (("/etc/kafka/docker/run",), None),
+    ],
+)
+def test_the_script_that_a_command_waits_for(words: tuple[str, ...], path: str | None) -> None:
+    assert awaited_script(container(*words)) == path
+
+
+def test_a_broker_is_one_while_it_waits_and_says_what_its_script_says() -> None:
+    waiting = container("sh", "-c", JAVA)
+    assert runs_kafka(waiting)
+    (broker,) = deployment(waiting).brokers
+    assert broker.config.is_unknown("advertised.listeners")
+    (broker,) = deployment(replace(waiting, start_script=SCRIPT)).brokers
+    assert [str(entry.endpoint) for entry in broker.config.advertised_listeners] == [
+        "PLAINTEXT://localhost:32771",
+        "BROKER://1f:9093",
+    ]
+    assert "/tmp/testcontainers_start.sh" in str(broker.place("advertised.listeners"))
+
+
+def test_what_a_shell_computes_is_what_the_image_has_written() -> None:
+    script = b"export KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://localhost:1,BROKER://$(hostname -i):9092\n"
+    files = {"/tmp/testcontainers_start.sh": script}
+    one = container("sh", "-c", JAVA)
+    assert exported(with_script(one, files.get)) == {ADVERTISED: None}
+    files["/etc/kafka/kafka.properties"] = (
+        b"node.id=1\nadvertised.listeners=PLAINTEXT\\://localhost\\:1,BROKER://10.0.0.2:9092\n"
+    )
+    assert exported(with_script(one, files.get)) == {ADVERTISED: "PLAINTEXT://localhost:1,BROKER://10.0.0.2:9092"}
+
+
+def test_quotes_are_the_shells() -> None:
+    script = "export KAFKA_ZOOKEEPER_CONNECT='localhost:2181'\n export  A=\nexport B='open\nEXPORT C=1\n"
+    told = exported(replace(container("sh", "-c", JAVA), start_script=script))
+    assert told == {"KAFKA_ZOOKEEPER_CONNECT": "localhost:2181", "A": "", "B": None}
+
+
+@pytest.mark.parametrize(
+    ("lang", "label", "library", "session"),
+    [
+        ("java", "sessionId", Library.JAVA, "s"),
+        ("java", "hash", Library.JAVA, None),
+        ("python", "session-id", Library.PYTHON, "s"),
+        ("go", "sessionId", Library.GO, "s"),
+        ("node", "session-id", Library.NODE, "s"),
+        ("dotnet", "resource-reaper-session", Library.DOTNET, "s"),
+        ("cobol", "session-id", Library.OTHER, "s"),
+    ],
+)
+def test_labels(lang: str, label: str, library: Library, session: str | None) -> None:
+    base = "org.testcontainers"
+    one = container(labels={base: "true", f"{base}.lang": lang, f"{base}.{label}": "s"})
+    assert (library_of(one), session_of(one)) == (library, session)
+    assert library_of(container(labels={"com.example": "true"})) is None
+
+
+def test_the_reaper_is_known_by_label_or_image() -> None:
+    mine = {"org.testcontainers": "true"}
+    assert is_reaper(container(labels={**mine, "org.testcontainers.ryuk": "true"}))
+    assert is_reaper(container(labels=mine, image="registry.example:5000/testcontainers/ryuk:0.14.0"))
+    assert not is_reaper(container(labels=mine, image="testcontainers/sshd:1.3.0"))
+    assert not is_reaper(container(image="testcontainers/ryuk:0.14.0"))
