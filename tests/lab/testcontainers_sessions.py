@@ -46,9 +46,10 @@ _LIMIT = 180.0
 class Planned:
     """One container of a plan.
 
-    It joins the networks in their order, the first when it is created. `listeners` lead from a listener to what it
-    advertises, "" for the same. `fails`: nobody waits for it. `exposes_port`: containers that are made with
-    `reaches_host` reach its mapped port at host.testcontainers.internal.
+    A client joins one network, a broker all of them in their order before it starts; a name that begins with a slash is
+    the id of one that is there. `listeners` lead from a listener to what it advertises, "" for the same; PORT there and
+    in `environment` (for Java) is the mapped port. `fails`: nobody waits for it. `exposes_port`: containers that are
+    made with `reaches_host` reach its mapped port at host.testcontainers.internal.
     """
 
     name: str

@@ -104,14 +104,17 @@ class _Sent:
 def check(view: LiveView) -> Iterator[Finding]:
     """One finding for every listener of a broker that sends containers to the docker host's port."""
     found: dict[tuple[str, str], tuple[Whose, list[_Sent]]] = {}
+    configured = {client.member.name for client in view.deployment.clients}
     for whose, sent in _sent(view):
         found.setdefault((whose.broker.name, whose.listener), (whose, []))[1].append(sent)
     for whose, all_sent in found.values():
         clients = [one for one in all_sent if one.is_client]
+        # What a client is configured with is known; of the others nobody knows which address they use.
+        others = [one for one in all_sent if one.vantage.member not in configured]
         if clients:
             yield _finding(view, whose, clients, SEVERITY)
-        elif not any(_has_listener(view, whose.broker, one.vantage) for one in all_sent):
-            yield _finding(view, whose, all_sent, Severity.NOTE)
+        elif others and not any(_has_listener(view, whose.broker, one.vantage) for one in others):
+            yield _finding(view, whose, others, Severity.NOTE)
 
 
 def clients_told(view: LiveView) -> frozenset[str]:

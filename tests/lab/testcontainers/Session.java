@@ -1,3 +1,4 @@
+import com.github.dockerjava.api.model.ContainerNetwork;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -21,6 +22,9 @@ import org.testcontainers.utility.DockerImageName;
 public final class Session {
     private static final Map<String, Network> NETWORKS = new HashMap<>();
     private static final List<GenericContainer<?>> STARTED = new ArrayList<>();
+
+    /** What stands for PORT in variables: the mapped port of the broker that was started last. */
+    private static String port = "";
 
     public static void main(String[] arguments) throws Exception {
         JsonNode plan = new ObjectMapper().readTree(arguments[0]);
@@ -46,31 +50,30 @@ public final class Session {
     private static void start(JsonNode plan) {
         String image = plan.path("image").asText();
         GenericContainer<?> made;
+        List<String> networks = texts(plan.path("networks"));
         if (!plan.path("kafka").asBoolean()) {
             made = new GenericContainer<>(image);
         } else if (image.startsWith("apache/")) {
-            made = new KafkaContainer(image);
+            made = networks.size() < 2 ? new KafkaContainer(image) : new KafkaContainer(image) {
+                @Override
+                protected void containerIsCreated(String identifier) {
+                    join(identifier, plan);
+                }
+            };
         } else {
             made = new ConfluentKafkaContainer(image);
         }
-        List<String> networks = texts(plan.path("networks"));
         if (!networks.isEmpty()) {
             made.withNetwork(network(networks.get(0)));
         }
         made.withNetworkAliases(texts(plan.path("aliases")).toArray(new String[0]));
-        plan.path("environment").fields().forEachRemaining(e -> made.withEnv(e.getKey(), e.getValue().asText()));
+        plan.path("environment").fields().forEachRemaining(e -> made.withEnv(e.getKey(), e.getValue().asText().replace("PORT", port)));
         plan.path("listeners").fields().forEachRemaining(e -> listen(made, e.getKey(), e.getValue().asText()));
         made.withReuse(plan.path("reuse").asBoolean());
         made.withAccessToHost(plan.path("reaches_host").asBoolean());
         made.start();
-        for (String further : networks.subList(Math.min(1, networks.size()), networks.size())) {
-            DockerClientFactory.lazyClient()
-                    .connectToNetworkCmd()
-                    .withContainerId(made.getContainerId())
-                    .withNetworkId(network(further).getId())
-                    .exec();
-        }
         STARTED.add(made);
+        port = made instanceof KafkaContainer ? String.valueOf(made.getFirstMappedPort()) : port;
         String bootstrap = "-";
         if (made instanceof KafkaContainer kafka) {
             bootstrap = kafka.getBootstrapServers();
@@ -81,6 +84,19 @@ public final class Session {
             Testcontainers.exposeHostPorts(made.getFirstMappedPort());
         }
         System.out.println(plan.path("name").asText() + " " + made.getContainerId() + " " + bootstrap);
+    }
+
+    /** The second network and those after it, before the container starts. */
+    private static void join(String identifier, JsonNode plan) {
+        List<String> networks = texts(plan.path("networks"));
+        for (String further : networks.subList(1, networks.size())) {
+            DockerClientFactory.lazyClient()
+                    .connectToNetworkCmd()
+                    .withContainerId(identifier)
+                    .withNetworkId(network(further).getId())
+                    .withContainerNetwork(new ContainerNetwork().withAliases(texts(plan.path("aliases"))))
+                    .exec();
+        }
     }
 
     /** A listener, and what it advertises where that is something else; PORT there is the first mapped port. */
