@@ -25,7 +25,9 @@ LABELS = (LABEL, LANGUAGE_LABEL, *SESSION_LABELS, *_REAPER_LABELS)
 
 ADVERTISED = "KAFKA_ADVERTISED_LISTENERS"
 
-_WAITS = regex(r"while \[ ! -f (?P<path>/[\w./-]{1,200}) \]; do sleep [0-9.]{1,8}; done; (?:(?:ba)?sh )?(?P=path)")
+_WAITS = regex(
+    r"while \[ ! -f (?P<path>/[A-Za-z0-9_./-]{1,200}) \]; do sleep [0-9.]{1,8}; done; (?:(?:ba)?sh )?(?P=path)"
+)
 _EXPORT = regex(r"\s*export\s+([A-Za-z_]\w*)=")
 _MOST_LINES = 1000
 MOST_OF_SCRIPT = 64 * 1024

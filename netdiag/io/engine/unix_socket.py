@@ -14,7 +14,6 @@ import time
 from contextlib import suppress
 from functools import partial
 from typing import Any
-from urllib.parse import quote
 
 from netdiag.digits import number_of
 from netdiag.engine.about import EngineHost, parse_host
@@ -92,11 +91,14 @@ class SocketEngine:
         return tuple(sorted((parse_network(one) for one in sequence({"": listed}, "")), key=lambda n: n.name))
 
     def _file(self, container: Container, path: str) -> bytes | None:
-        """A small file of a container; None where it has none of that name, it is large, or the engine has it not."""
+        """A small file of a container; None where it has none of that name, it is large, or the engine has it not.
+
+        The path becomes a part of the URL: that of a script that is waited for holds nothing that has a meaning there.
+        """
         from netdiag.io.engine.archives import first_file
 
         with suppress(OSError, ValueError):
-            query = f"{self._prefix}/containers/{container.id}/archive?path={quote(path, safe='')}"
+            query = f"{self._prefix}/containers/{container.id}/archive?path={path}"
             status, body = _parse(self._exchange(query, limit=2 * MOST_OF_SCRIPT))
             return first_file(iter((body,)), limit=MOST_OF_SCRIPT) if status == _OK else None
         return None
@@ -119,7 +121,8 @@ class SocketEngine:
             raise EngineError(f"the engine answers {status} {said}".rstrip(), where=self.address.url, hint=self._hint)
         return document
 
-    def _exchange(self, path: str, *, limit: int = LARGEST_ANSWER) -> bytes:
+    def _exchange(self, path: str, *, limit: int | None = None) -> bytes:
+        most = LARGEST_ANSWER if limit is None else limit
         answer = bytearray()
         deadline = time.monotonic() + self._timeout
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -128,8 +131,8 @@ class SocketEngine:
             connection.sendall(f"GET {path} HTTP/1.0\r\nHost: docker\r\n\r\n".encode())
             while chunk := connection.recv(_CHUNK):
                 answer += chunk
-                if len(answer) > limit:
-                    raise ValueError(f"its answer is larger than {limit // 1024} KiB")
+                if len(answer) > most:
+                    raise ValueError(f"its answer is larger than {most // 1024**2} MiB")
                 connection.settimeout(_left(deadline))
         return bytes(answer)
 
