@@ -220,6 +220,9 @@ def _by_node(view: LiveView, predicted: Answered, address: Address) -> Whose | N
 def _is_for(deployment: Deployment, broker: Broker, host: str, vantage: Vantage) -> bool:
     if is_loopback(host):
         return vantage.kind is VantageKind.DOCKER_HOST
+    if broker.member.started_by is not None and host in broker.member.hostnames and not vantage.networks:
+        # Testcontainers lets brokers find each other by the names of their containers; tests get another listener.
+        return False
     if any(deployment.members_by_network_name.get((network, host)) for network in vantage.networks):
         return True
     if host in deployment.members_by_any_name:

@@ -494,3 +494,26 @@ def test_what_metadata_shows_is_not_told_of_the_registry_again() -> None:
     assert [one.rule for one in check_registered(view)] == ["live-registered-endpoint"]
     (drift,) = check_live(replace(view, registered=None), [view.registered])
     assert drift.rule == "live-advertised-drift"
+
+
+def test_what_testcontainers_advertises_to_brokers_is_not_for_the_docker_host() -> None:
+    text = """\
+services:
+  kafka:
+    image: confluentinc/cp-kafka:7.9.2
+    network_mode: bridge
+    hostname: f00dfeed0001
+    ports: ["32771:9092"]
+    environment:
+      KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+      KAFKA_LISTENERS: PLAINTEXT://0.0.0.0:9092,BROKER://0.0.0.0:9093
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://localhost:32771,BROKER://f00dfeed0001:9093
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,BROKER:PLAINTEXT
+      KAFKA_INTER_BROKER_LISTENER_NAME: BROKER
+x-observed:
+  cells:
+    - {vantage: docker host, bootstrap: "f00dfeed0001:9093", fails: unresolved}
+"""
+    told = {finding.rule for finding in check_live(view_of(text))}
+    assert "live-bootstrap-dns" in told
+    assert "live-bootstrap-dns" not in {f.rule for f in check_live(view_of(text + "  testcontainers: java\n"))}
