@@ -6,8 +6,9 @@ from netdiag.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineHost:
-    """The engine's machine: the names of its system and kernel; `firewall` is told by engine 29 and newer."""
+    """The engine's machine, its system and its kernel by name; `firewall` is told by engine 29 and newer."""
 
+    name: str
     system: str
     kernel: str
     firewall: str
@@ -16,6 +17,7 @@ class EngineHost:
 def parse_host(document: object) -> EngineHost:
     """The answer to /info."""
     return EngineHost(
+        name=text(document, "Name"),
         system=text(document, "OperatingSystem"),
         kernel=text(document, "KernelVersion"),
         firewall=text(document, "FirewallBackend", "Driver"),

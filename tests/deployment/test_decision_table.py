@@ -141,7 +141,10 @@ _ROUTES = {"lan_routes": True}
 _DROP, _REJECT, _PROHIBIT = ({"host_input": how} for how in (HostInput.DROP, HostInput.REJECT, HostInput.PROHIBIT))
 _NFT, _IPT = ({"firewall": firewall} for firewall in (Firewall.NFTABLES, Firewall.IPTABLES))
 _UNFILTERED = {"bridge_filter": False}
-_DESKTOP, _WSL = ({"kind": kind} for kind in (HostKind.DESKTOP, HostKind.WSL2))
+_DESKTOP, _WSL, _ORBSTACK, _COLIMA, _RANCHER = (
+    {"kind": kind}
+    for kind in (HostKind.DESKTOP, HostKind.WSL2, HostKind.ORBSTACK, HostKind.COLIMA, HostKind.RANCHER_DESKTOP)
+)
 
 ROWS: Mapping[str, Row] = {
     "1": Row(client="c", address=f"{_K}:9092"),
@@ -250,6 +253,28 @@ ROWS: Mapping[str, Row] = {
     "d9": Row(client="c", address=f"{_K}:9092", platform=_DESKTOP),
     "d10": Row(client="host", address="localhost:9092", platform=_WSL),
     "d11": Row(client="lan", address=f"{_HOST}:9092", platform=_WSL),
+    "d12": Row(client="lan", address=f"{_HOST}:9092", platform={"kind": HostKind.WSL2_NAT}),
+    "d13": Row(client="lan", address=f"{_HOST}:9092", platform={"kind": HostKind.WSL2_MIRRORED}),
+    "d14": Row(client="host", address="localhost:9092", platform=_ORBSTACK),
+    "d15": Row(client="host", address=f"{_K}:9092", platform=_ORBSTACK),
+    "d16": Row(client="host", address="w-k-1.orb.local:9092", platform=_ORBSTACK),
+    "d17": Row(client="c", address="k.w.orb.local:9092", platform=_ORBSTACK),
+    "d18": Row(client="o", address="k.w.orb.local:9092", platform=_ORBSTACK),
+    "d19": Row(client="host", address="k:9092", platform=_ORBSTACK),
+    "d20": Row(client="c", address="host.docker.internal:9092", platform=_ORBSTACK),
+    "d21": Row(client="host", address="localhost:9692", platform=_ORBSTACK),
+    "d22": Row(client="host", address="localhost:9099", platform=_ORBSTACK),
+    "d23": Row(client="lan", address=f"{_HOST}:9092", platform=_ORBSTACK),
+    "d24": Row(client="host", address="localhost:9092", platform=_COLIMA),
+    "d25": Row(client="host", address=f"{_K}:9092", platform=_COLIMA),
+    "d26": Row(client="c", address="host.docker.internal:9092", platform=_COLIMA),
+    "d27": Row(client="c", address="host.docker.internal:9094", platform=_COLIMA),
+    "d28": Row(client="host", address="localhost:9692", platform=_COLIMA),
+    "d29": Row(client="lan", address=f"{_HOST}:9092", platform=_COLIMA),
+    "d30": Row(client="host", address="localhost:9092", platform=_RANCHER),
+    "d31": Row(client="host", address=f"{_K}:9092", platform=_RANCHER),
+    "d32": Row(client="c", address="host.docker.internal:9092", platform=_RANCHER),
+    "d33": Row(client="lan", address=f"{_HOST}:9092", platform=_RANCHER),
 }
 
 

@@ -36,13 +36,64 @@ if TYPE_CHECKING:
 class HostKind(Enum):
     """Where the engine runs; the value is the word of `--platform`.
 
-    DESKTOP: in a machine of its own, as Docker Desktop does on macOS, Windows and Linux; container addresses have no
-    route from the user's machine. WSL2: an engine inside a WSL distribution, whose published ports Windows forwards.
+    LINUX: on the user's machine. DESKTOP (Docker Desktop), ORBSTACK, COLIMA and RANCHER_DESKTOP: in a virtual machine
+    that a product runs (`VIRTUAL_MACHINES`). WSL2: in a WSL distribution in an unknown networking mode; WSL2_NAT and
+    WSL2_MIRRORED: in a known one.
     """
 
     LINUX = "linux"
     DESKTOP = "desktop"
+    ORBSTACK = "orbstack"
+    COLIMA = "colima"
+    RANCHER_DESKTOP = "rancher-desktop"
     WSL2 = "wsl2"
+    WSL2_NAT = "wsl2-nat"
+    WSL2_MIRRORED = "wsl2-mirrored"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VirtualMachine:
+    """What is documented of a product that runs the engine in a virtual machine (sources: docs/reachability.md).
+
+    `routes_to_containers` is whether the user's machine has routes to container addresses; `forwards_host_mode` whether
+    it offers what listens in the virtual machine's own namespace on its loopback, `offers_to_lan` whether it offers
+    published ports to the LAN, and `accepts_first` whether it accepts a connection to a published port before it knows
+    that anybody listens behind. `aliases` are the names of the user's machine in containers, `aliases_reach_loopback`
+    whether they lead to ports published on its loopback. None: nobody says, or a setting decides. `domain` is the one
+    that containers have names under.
+    """
+
+    product: str
+    routes_to_containers: bool | None = None
+    forwards_host_mode: bool | None = None
+    offers_to_lan: bool | None = None
+    accepts_first: bool | None = None
+    aliases: tuple[str, ...] = ("host.docker.internal",)
+    aliases_reach_loopback: bool | None = None
+    domain: str | None = None
+
+
+VIRTUAL_MACHINES: Mapping[HostKind, VirtualMachine] = {
+    HostKind.DESKTOP: VirtualMachine(
+        product="Docker Desktop",
+        routes_to_containers=False,
+        offers_to_lan=True,
+        accepts_first=True,
+        aliases_reach_loopback=True,
+    ),
+    HostKind.ORBSTACK: VirtualMachine(
+        product="OrbStack", routes_to_containers=True, forwards_host_mode=True, domain="orb.local"
+    ),
+    HostKind.COLIMA: VirtualMachine(
+        product="Colima",
+        routes_to_containers=False,
+        forwards_host_mode=True,
+        offers_to_lan=True,
+        aliases=("host.docker.internal", "host.lima.internal"),
+    ),
+    HostKind.RANCHER_DESKTOP: VirtualMachine(product="Rancher Desktop"),
+}
+"""By the kind of host; the others run the engine on the docker host itself."""
 
 
 class Generation(Enum):
@@ -96,6 +147,11 @@ class Platform:
     lan_routes: bool | None = None
     default_route: bool | None = None
     host_input: HostInput | None = None
+
+    @property
+    def virtual_machine(self) -> VirtualMachine | None:
+        """The one that the engine runs in; None where it runs on the docker host itself."""
+        return VIRTUAL_MACHINES.get(self.kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

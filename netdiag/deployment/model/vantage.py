@@ -40,7 +40,7 @@ class Vantage:
 
 def vantages(deployment: Deployment) -> tuple[Vantage, ...]:
     """The vantages of a deployment, outermost first; a broker that is down has no inside to stand in."""
-    found = [Vantage(kind=VantageKind.DOCKER_HOST, label="docker host")]
+    found = [docker_host()]
     found += [
         broker_vantage(broker)
         for broker in deployment.brokers
@@ -53,6 +53,11 @@ def vantages(deployment: Deployment) -> tuple[Vantage, ...]:
     found.append(Vantage(kind=VantageKind.OTHER_NETWORK, label="container elsewhere"))
     found.append(Vantage(kind=VantageKind.LAN, label="LAN machine"))
     return tuple(found)
+
+
+def docker_host() -> Vantage:
+    """The vantage of the docker host; of the user's machine where the engine runs in a virtual machine."""
+    return Vantage(kind=VantageKind.DOCKER_HOST, label="docker host")
 
 
 def broker_vantage(broker: Broker) -> Vantage:

@@ -78,12 +78,12 @@ class OutsideAddress:
 class HostAddress:
     """An address of the docker host other than loopback; `gateway` where it is a bridge's own.
 
-    `desktop` is what Docker Desktop calls the machine of its user.
+    `user_machine` where it is the machine in front of the virtual machine that the engine runs in.
     """
 
     text: str
     gateway: bool = False
-    desktop: bool = False
+    user_machine: bool = False
 
 
 class Undeclared(Unknown):
@@ -99,8 +99,8 @@ Resolution = tuple[Target, ...] | Failed | Unknown
 class NamespaceKind(Enum):
     """What kind of namespace it is.
 
-    USER_MACHINE is the machine of a Docker Desktop user, in front of the one that the engine runs in; NOWHERE a
-    container that has only loopback.
+    USER_MACHINE is the one in front of the virtual machine that the engine runs in; NOWHERE a container that has only
+    loopback.
     """
 
     DOCKER_HOST = "docker host"
@@ -137,8 +137,8 @@ def client_namespace(deployment: Deployment, vantage: Vantage) -> ClientNamespac
     if vantage.kind is VantageKind.LAN:
         return ClientNamespace(ground=NamespaceKind.LAN)
     if vantage.kind is VantageKind.DOCKER_HOST:
-        desktop = deployment.platform.kind is HostKind.DESKTOP
-        return ClientNamespace(ground=NamespaceKind.USER_MACHINE if desktop else NamespaceKind.DOCKER_HOST)
+        inside_vm = deployment.platform.virtual_machine is not None
+        return ClientNamespace(ground=NamespaceKind.USER_MACHINE if inside_vm else NamespaceKind.DOCKER_HOST)
     if owner is None:
         networks = _networks(deployment, vantage.networks)
         return ClientNamespace(ground=NamespaceKind.CONTAINER, networks=networks or (_UNSHARED_NETWORK,))
@@ -167,6 +167,11 @@ def resolve(deployment: Deployment, vantage: Vantage, host: str) -> Resolution:
     literal = _literal(host)
     if literal is not None:
         return _resolve_literal(deployment, literal)
+    machine = deployment.platform.virtual_machine
+    if machine is not None and machine.domain is not None and vantage.kind is not VantageKind.LAN:
+        named = _in_domain(deployment, vantage, host, machine.domain)
+        if named is not None:
+            return named
     if vantage.kind is VantageKind.DOCKER_HOST or _in_host_network(deployment, vantage):
         inside = member_at(deployment, vantage)
         extra = network_owner(deployment, inside).extra_hosts.get(host) if inside else None
@@ -174,7 +179,7 @@ def resolve(deployment: Deployment, vantage: Vantage, host: str) -> Resolution:
             # The engine writes them into the container's own hosts file in host mode, too.
             return _resolve_extra_host(deployment, extra)
         because = f'the docker host does not resolve "{host}"'
-        if host in HOST_ALIASES and deployment.platform.kind is not HostKind.DESKTOP:
+        if host in HOST_ALIASES and machine is None:
             because = f"{because} on Linux"
         return _by_own_resolver(deployment, host, unresolved(Mechanism.NO_EMBEDDED_DNS, because))
     if vantage.kind is VantageKind.LAN:
@@ -299,6 +304,33 @@ def _all_addresses_known(deployment: Deployment, network: Network) -> bool:
     return bool(there) and started and not network.external
 
 
+def _in_domain(deployment: Deployment, vantage: Vantage, host: str, domain: str) -> Resolution | None:
+    """The containers with a name in the domain of a product: `container.DOMAIN`, or `service.project.DOMAIN`.
+
+    None for a name that is not in it.
+    """
+    label = host.lower().rstrip(".").removesuffix(f".{domain}")
+    if label == host.lower().rstrip("."):
+        return None
+    found = [
+        member
+        for member in deployment.all_members
+        if label in (member.container or f"{member.project}-{member.service}-1", f"{member.service}.{member.project}")
+        and deployment.is_running(member)
+    ]
+    if not found:
+        return Unknown(because=f'no container here has the name "{host}" by default, but labels may give it one')
+    networks = {attachment.network for member in found for attachment in member.attachments}
+    if len(found) > 1 or len(networks) != 1:
+        return Unknown(because=f'it is not documented which address "{host}" has')
+    (network,) = networks
+    inside = member_at(deployment, vantage)
+    own = {attachment.network for attachment in inside.attachments} if inside else set(vantage.networks)
+    if vantage.kind is not VantageKind.DOCKER_HOST and network not in own:
+        return Unknown(because=f'it is not documented whether containers on other networks reach "{host}"')
+    return (MemberAddress(member=found[0].name, network=network),)
+
+
 def _in_host_network(deployment: Deployment, vantage: Vantage) -> bool:
     member = member_at(deployment, vantage)
     return member is not None and network_owner(deployment, member).mode is NetworkMode.HOST
@@ -307,7 +339,7 @@ def _in_host_network(deployment: Deployment, vantage: Vantage) -> bool:
 def _resolve_extra_host(deployment: Deployment, address: str) -> Resolution:
     if address == "host-gateway":
         if deployment.platform.kind is HostKind.DESKTOP:
-            return (HostAddress(text="host-gateway", gateway=True, desktop=True),)
+            return (HostAddress(text="host-gateway", gateway=True, user_machine=True),)
         return (HostAddress(text=_default_gateway(deployment) or "host-gateway", gateway=True),)
     if is_loopback(address):
         return (Loopback(family=_family(address)),)
@@ -388,8 +420,13 @@ def _members_called(deployment: Deployment, network: str, host: str) -> tuple[Me
 def _not_found(deployment: Deployment, vantage: Vantage, networks: tuple[str, ...], host: str) -> Resolution:
     if any(n in deployment.networks and _may_have_name(deployment.networks[n], host) for n in networks):
         return Unknown(because=f'an external network may have a container called "{host}"')
-    if host in HOST_ALIASES and deployment.platform.kind is HostKind.DESKTOP:
-        return (HostAddress(text=host, gateway=host == HOST_ALIASES[1], desktop=host == HOST_ALIASES[0]),)
+    machine = deployment.platform.virtual_machine
+    if machine is not None and host in machine.aliases:
+        return (HostAddress(text=host, user_machine=True),)
+    if deployment.platform.kind is HostKind.DESKTOP and host in HOST_ALIASES:
+        return (HostAddress(text=host, gateway=True),)
+    if machine is not None and host in HOST_ALIASES:
+        return Unknown(because=f'the documentation of {machine.product} does not say whether "{host}" resolves')
     if host in HOST_ALIASES:
         because = f'"{host}" needs an extra_hosts entry on Linux'
         return unresolved(Mechanism.HOST_ALIAS_MISSING, because)

@@ -25,6 +25,7 @@ from netdiag.deployment.model.deployment import (
     Platform,
     PublishedPort,
     Relay,
+    VirtualMachine,
 )
 from netdiag.deployment.model.vantage import DOCKER_HOST, Vantage, VantageKind, container_vantage
 from netdiag.deployment.model.verdict import (
@@ -199,7 +200,8 @@ def _to_host_loopback(deployment: Deployment, client: ClientNamespace, port: int
     unsure = _undecided_port(deployment, client, port)
     if unsure is not None:
         return unsure
-    if client.ground is NamespaceKind.DOCKER_HOST:
+    machine = deployment.platform.virtual_machine
+    if client.ground is NamespaceKind.DOCKER_HOST or (machine and machine.forwards_host_mode):
         own = accept_in_host_mode(deployment, port, address=None, family=family)
         if own is not None:
             return own
@@ -211,7 +213,7 @@ def _to_host_loopback(deployment: Deployment, client: ClientNamespace, port: int
         return _not_published(deployment, found, port)
     proxy = deployment.platform.userland_proxy is not False
     if client.ground is NamespaceKind.USER_MACHINE:
-        return _forwarded_by_desktop(deployment, fitting, port)
+        return _forwarded_by_machine(deployment, fitting, port)
     if family is Family.IPV6 and not proxy:
         return refused(Mechanism.NO_IPV6_BINDING, "without the userland proxy nothing is published on ::1")
     landed = _to_publisher(deployment, fitting)
@@ -226,9 +228,14 @@ def _undecided_port(deployment: Deployment, client: ClientNamespace, port: int) 
             network = publishing_network(deployment, member) if deployment.is_running(member) else None
             if network is not None and has_unsupported_gateway_mode(platform, network):
                 return Unknown(because=_UNSUPPORTED_MODE.format(network=network.name))
-    outside = client.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN) and platform.kind is HostKind.DESKTOP
-    if outside and any(deployment.listeners_by_port.get((owner.name, port)) for owner in deployment.host_mode_members):
-        return Unknown(because="with Docker Desktop, host mode means its VM, unless host networking is enabled")
+    machine = platform.virtual_machine
+    if machine is None or client.ground not in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN):
+        return None
+    if client.ground is NamespaceKind.USER_MACHINE and machine.forwards_host_mode:
+        return None
+    if any(deployment.listeners_by_port.get((owner.name, port)) for owner in deployment.host_mode_members):
+        unless = ", unless host networking is enabled" if platform.kind is HostKind.DESKTOP else ""
+        return Unknown(because=f"with {machine.product}, host mode means its VM{unless}")
     return None
 
 
@@ -294,10 +301,13 @@ def _why_not_in_force(deployment: Deployment, member: Member) -> tuple[Mechanism
     return Mechanism.NOT_RUNNING, ""
 
 
-def _forwarded_by_desktop(deployment: Deployment, found: list[_PortInForce], port: int) -> SocketResult:
+def _forwarded_by_machine(deployment: Deployment, found: list[_PortInForce], port: int) -> SocketResult:
     if not found:
         return _not_published(deployment, _ports_in_force(deployment, port), port)
-    return _behind_proxy(_to_publisher(deployment, found))
+    landed, machine = _to_publisher(deployment, found), deployment.platform.virtual_machine
+    if isinstance(landed, Failed) and machine is not None and not machine.accepts_first:
+        return Unknown(because=f"it is not documented what {machine.product} does if {landed.because}")
+    return _behind_proxy(landed)
 
 
 def _behind_proxy(landed: SocketResult) -> SocketResult:
@@ -352,8 +362,7 @@ def _obstacle(platform: Platform, client: ClientNamespace, network: Network, pub
         case NamespaceKind.LAN:
             return _obstacle_from_lan(platform, network, published)
         case NamespaceKind.USER_MACHINE:
-            because = "container addresses exist only inside Docker Desktop's VM"
-            return timed_out(Mechanism.DESKTOP_NO_ROUTE, because)
+            return _obstacle_from_user_machine(platform, network)
         case NamespaceKind.UNKNOWN:
             return Unknown(because="netdiag does not know whose network the client uses")
         case NamespaceKind.NOWHERE:
@@ -362,6 +371,19 @@ def _obstacle(platform: Platform, client: ClientNamespace, network: Network, pub
             return _obstacle_from_host(network)
         case NamespaceKind.CONTAINER:
             return _obstacle_from_container(platform, client, network, published)
+
+
+def _obstacle_from_user_machine(platform: Platform, network: Network) -> Obstacle | None:
+    machine = platform.virtual_machine
+    assert machine is not None
+    if machine.routes_to_containers is False:
+        because = f"container addresses exist only inside {machine.product}'s VM"
+        return timed_out(Mechanism.DESKTOP_NO_ROUTE, because)
+    if machine.routes_to_containers is None or not is_bridge(network) or network.internal:
+        return Unknown(
+            because=f"the documentation of {machine.product} does not say whether it routes to {network.name}"
+        )
+    return None
 
 
 def _obstacle_from_lan(platform: Platform, network: Network, published: bool) -> Obstacle | None:
@@ -516,8 +538,9 @@ def _to_docker_host(deployment: Deployment, client: ClientNamespace, target: Hos
     unsure = _undecided_port(deployment, client, port)
     if unsure is not None:
         return unsure
-    if deployment.platform.kind is HostKind.DESKTOP and client.ground is not NamespaceKind.DOCKER_HOST:
-        return _on_desktop(deployment, client, target, port)
+    machine = deployment.platform.virtual_machine
+    if machine is not None and client.ground is not NamespaceKind.DOCKER_HOST:
+        return _to_user_machine(deployment, machine, client, target, port)
     match client.ground:
         case NamespaceKind.DOCKER_HOST | NamespaceKind.USER_MACHINE:
             return _from_outside(deployment, client, target, port)
@@ -529,8 +552,10 @@ def _to_docker_host(deployment: Deployment, client: ClientNamespace, target: Hos
             return _from_container(deployment, client, target, port)
 
 
-def _on_desktop(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> SocketResult:
-    """To the machine of a Docker Desktop user, which offers what is published and forwards it."""
+def _to_user_machine(
+    deployment: Deployment, machine: VirtualMachine, client: ClientNamespace, target: HostAddress, port: int
+) -> SocketResult:
+    """To the machine in front of the virtual machine, which offers what is published and forwards it."""
     blocked = (
         _missing_route(deployment.platform, client)
         if client.ground in (NamespaceKind.CONTAINER, NamespaceKind.NOWHERE)
@@ -538,20 +563,24 @@ def _on_desktop(deployment: Deployment, client: ClientNamespace, target: HostAdd
     )
     if blocked is not None:
         return blocked
-    if target.gateway and not target.desktop:
-        if client.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN):
-            because = "network gateways exist only inside Docker Desktop's VM"
+    outside = client.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN)
+    if target.gateway and not target.user_machine:
+        if outside and machine.routes_to_containers is False:
+            because = f"network gateways exist only inside {machine.product}'s VM"
             return timed_out(Mechanism.DESKTOP_NO_ROUTE, because)
-        return Unknown(because="the gateway is Docker Desktop's VM, whose services netdiag does not model")
-    found = _ports_at_address(deployment, target, port, loopback_too=target.desktop)
+        return Unknown(because=f"the gateway is {machine.product}'s VM, whose services netdiag does not model")
+    loopback_too = target.user_machine and machine.aliases_reach_loopback is True
+    found = _ports_at_address(deployment, target, port, loopback_too=loopback_too)
     if isinstance(found, Unknown):
         return found
-    if client.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN):
-        return _forwarded_by_desktop(deployment, found, port)
+    if client.ground is NamespaceKind.LAN and not machine.offers_to_lan:
+        return Unknown(because=f"the settings of {machine.product} decide what it offers to the LAN")
+    if outside:
+        return _forwarded_by_machine(deployment, found, port)
     landed = _to_publisher(deployment, found) if found else None
     if isinstance(landed, Accepted | Relayed):
         return landed
-    return Unknown(because="netdiag does not know what else listens on the machine that runs Docker Desktop")
+    return Unknown(because=f"netdiag does not know what else listens on the machine that runs {machine.product}")
 
 
 def _ports_at_address(
@@ -611,8 +640,13 @@ def _past_host_firewall(platform: Platform, delivery: SocketResult) -> SocketRes
 def _from_lan(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> SocketResult:
     """Rows 23, 24 and 27."""
     platform = deployment.platform
-    if platform.kind is HostKind.WSL2:
-        return Unknown(because="WSL's networking mode and Windows decide what the LAN reaches in WSL")
+    match platform.kind:
+        case HostKind.WSL2:
+            return Unknown(because="WSL's networking mode and Windows decide what the LAN reaches in WSL")
+        case HostKind.WSL2_NAT:
+            return Unknown(because="the LAN reaches WSL in NAT mode only by a port proxy of Windows (netsh)")
+        case HostKind.WSL2_MIRRORED:
+            return Unknown(because="the Hyper-V firewall decides what the LAN reaches in WSL in mirrored mode")
     if target.gateway and not platform.lan_routes:
         if platform.lan_routes is None:
             return Unknown(because=_LAN_ROUTES_UNKNOWN)

@@ -366,6 +366,13 @@ def read_platform(
 def _kind(host: EngineHost) -> HostKind:
     if host.system.startswith("Docker Desktop"):
         return HostKind.DESKTOP
+    if host.system == "OrbStack":
+        return HostKind.ORBSTACK
+    if host.name == "lima-rancher-desktop" or host.system.startswith("Rancher Desktop"):
+        return HostKind.RANCHER_DESKTOP
+    # The profile behind it: "colima-work".
+    if host.name == "colima" or host.name.startswith("colima-"):
+        return HostKind.COLIMA
     return HostKind.WSL2 if "wsl2" in host.kernel.lower() else HostKind.LINUX
 
 

@@ -33,7 +33,7 @@ Sources: KIP-103; Docker's embedded DNS answers only inside its networks.
 from collections.abc import Iterator, Sequence
 
 from netdiag.deployment.model.deployment import Broker, Deployment, PublishedPort
-from netdiag.deployment.model.vantage import broker_vantage
+from netdiag.deployment.model.vantage import broker_vantage, docker_host
 from netdiag.deployment.prediction.client_namespace import MemberAddress, resolve
 from netdiag.deployment.prediction.listener_access import (
     is_host_address,
@@ -94,6 +94,8 @@ def _is_container_name(deployment: Deployment, broker: Broker, host: str) -> boo
     return (
         isinstance(resolution, tuple)
         and isinstance(resolution[0], MemberAddress)
+        # OrbStack gives containers names that resolve on the user's machine, too.
+        and resolve(deployment, docker_host(), host) != resolution
         and not any(host in a.addresses for m in deployment.members for a in m.attachments)
     )
 

@@ -39,7 +39,7 @@ reference, --volume: the engine creates a folder that does not exist.
 import shlex
 from collections.abc import Iterator
 
-from netdiag.deployment.model.deployment import Broker, Deployment, Folder, HostKind, State, Storage
+from netdiag.deployment.model.deployment import Broker, Deployment, Folder, State, Storage
 from netdiag.digits import number_of
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.images.families import FAMILIES, parse_image
@@ -51,7 +51,7 @@ SEVERITY = Severity.WARNING
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every broker that may not write to its data directory."""
-    if deployment.platform.kind is HostKind.DESKTOP:
+    if deployment.platform.virtual_machine is not None:
         return
     for broker in deployment.configured:
         user = _user(broker)

@@ -58,7 +58,7 @@ _ALIAS = regex(
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every alias of the docker host that is advertised, or used to bootstrap without a mapping."""
-    if deployment.facts.docker_desktop:
+    if deployment.facts.docker_desktop or deployment.platform.virtual_machine is not None:
         return
     for broker in deployment.serving:
         for entry in broker.config.advertised_listeners:

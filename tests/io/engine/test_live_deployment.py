@@ -91,17 +91,27 @@ HERE = docker_host_vantage()
 
 
 @pytest.mark.parametrize(
-    ("system", "kernel", "kind"),
+    ("name", "system", "kernel", "kind"),
     [
-        ("Debian GNU/Linux 12 (bookworm)", "6.1.0-18-amd64", HostKind.LINUX),
-        ("Docker Desktop", "6.10.14-linuxkit", HostKind.DESKTOP),
-        ("Docker Desktop", "5.15.153.1-microsoft-standard-WSL2", HostKind.DESKTOP),
-        ("Ubuntu 24.04 LTS", "5.15.153.1-microsoft-standard-WSL2", HostKind.WSL2),
-        ("", "", HostKind.LINUX),
+        ("host", "Debian GNU/Linux 12 (bookworm)", "6.1.0-18-amd64", HostKind.LINUX),
+        ("docker-desktop", "Docker Desktop", "6.10.14-linuxkit", HostKind.DESKTOP),
+        ("docker-desktop", "Docker Desktop", "5.15.153.1-microsoft-standard-WSL2", HostKind.DESKTOP),
+        ("orbstack", "OrbStack", "6.10.14-orbstack", HostKind.ORBSTACK),
+        ("colima", "Ubuntu 24.04.1 LTS", "6.8.0-50-generic", HostKind.COLIMA),
+        ("colima-work", "Ubuntu 24.04.1 LTS", "6.8.0-50-generic", HostKind.COLIMA),
+        ("lima-rancher-desktop", "Alpine Linux v3.20", "6.6.41-0-virt", HostKind.RANCHER_DESKTOP),
+        (
+            "PC",
+            "Rancher Desktop WSL Distribution",
+            "5.15.153.1-microsoft-standard-WSL2",
+            HostKind.RANCHER_DESKTOP,
+        ),
+        ("PC", "Ubuntu 24.04 LTS", "5.15.153.1-microsoft-standard-WSL2", HostKind.WSL2),
+        ("", "", "", HostKind.LINUX),
     ],
 )
-def test_the_machine(system: str, kernel: str, kind: HostKind) -> None:
-    host = EngineHost(system=system, kernel=kernel, firewall="")
+def test_the_machine(name: str, system: str, kernel: str, kind: HostKind) -> None:
+    host = EngineHost(name=name, system=system, kernel=kernel, firewall="")
     found = read_platform("28.5.2", host, ELSEWHERE, HERE, [])
     assert (found.kind, found.generation) == (kind, Generation.V28)
     assert (found.firewall, found.userland_proxy, found.bridge_filter) == (None, None, None)
@@ -112,12 +122,12 @@ def test_the_machine(system: str, kernel: str, kind: HostKind) -> None:
     [("iptables", Firewall.IPTABLES), ("nftables+firewalld", Firewall.NFTABLES), ("", None), ("magic", None)],
 )
 def test_the_firewall(said: str, firewall: Firewall | None) -> None:
-    host = EngineHost(system="", kernel="", firewall=said)
+    host = EngineHost(name="", system="", kernel="", firewall=said)
     assert read_platform("29.0.0", host, ELSEWHERE, HERE, []).firewall is firewall
 
 
 def test_on_this_kernel_the_filter_of_bridges_is_read() -> None:
-    host = EngineHost(system="", kernel="", firewall="")
+    host = EngineHost(name="", system="", kernel="", firewall="")
     found = read_platform("29.0.0", host, SameKernel(docker_host=None), HERE, [])
     path = Path("/proc/sys/net/bridge/bridge-nf-call-iptables")
     assert found.bridge_filter is (path.exists() and path.read_text().strip() != "0")
