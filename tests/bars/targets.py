@@ -252,8 +252,8 @@ TARGETS = (
     _module(
         "native-fuzz",
         "coverage-guided fuzzing of the capture engine (capture formats, TCP delivery, message interpreter, "
-        "decompression, saved state): an hour of core time for each target with this version, kept from run to run; 0 "
-        "findings: no panic, 192 MiB, 10 s of CPU, nothing invented where packets are only missing",
+        "decompression, logs, saved state): an hour of core time for each target with this version, kept from run to "
+        "run; 0 findings: no panic, 192 MiB, 10 s of CPU, nothing invented where packets are only missing",
         *("tests.fuzz.native", "--hours", "1"),
     ),
     _module(

@@ -35,7 +35,7 @@ NATIVE = Path(__file__).parent.parent.parent / "native"
 CORPUS = NATIVE / "fuzz" / "corpus"
 HOURS = NATIVE / "fuzz" / "hours"
 # Each with the longest input, in bytes.
-TARGETS = {"capture": 8192, "tcp": 4096, "messages": 4096, "unpacking": 4096, "state": 8192}
+TARGETS = {"capture": 8192, "tcp": 4096, "messages": 4096, "unpacking": 4096, "logs": 4096, "state": 8192}
 # What one input may take: seconds of CPU, MiB of all memory. (The heap of Rust has a bound of its own, in native/fuzz.)
 SECONDS, MEMORY = 10.0, 512
 # So long a target runs before the next has its turn.

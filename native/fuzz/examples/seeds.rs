@@ -1,4 +1,5 @@
-//! `seeds FOLDER CAPTURE...`: what fuzzing begins with, made of captures: a folder of inputs for each target.
+//! `seeds FOLDER FILE...`: what fuzzing begins with, made of captures and of logs of brokers (`.log`, with their indexes):
+//! a folder of inputs for each target.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -23,10 +24,14 @@ const ALIKE: usize = 2;
 fn main() -> std::io::Result<()> {
     let words: Vec<String> = env::args().skip(1).collect();
     let [folder, captures @ ..] = &words[..] else {
-        panic!("seeds FOLDER CAPTURE...");
+        panic!("seeds FOLDER FILE...");
     };
     let mut made: BTreeMap<&str, Vec<Vec<u8>>> = BTreeMap::new();
     let mut messages = Messages::default();
+    let (logs, captures): (Vec<_>, Vec<_>) = captures.iter().partition(|name| name.ends_with(".log"));
+    for log in logs {
+        made.entry("logs").or_default().push(log_with_indexes(Path::new(log))?);
+    }
     for capture in captures {
         let packets = packets(&fs::read(capture)?);
         for piece in pieces(&packets) {
@@ -84,6 +89,23 @@ fn main() -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The beginning of a log, and of each index beside it.
+fn log_with_indexes(log: &Path) -> std::io::Result<Vec<u8>> {
+    let name = log.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let base: u8 = name.parse().unwrap_or_default();
+    let mut input = vec![0, 1, base];
+    let mut indexes = Vec::new();
+    for (ending, entry) in [("index", 8), ("timeindex", 12), ("txnindex", 34)] {
+        let whole = fs::read(log.with_extension(ending)).unwrap_or_default();
+        let used = whole.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        let kept = used.next_multiple_of(entry).min(3 * entry).min(whole.len());
+        input.push(kept as u8);
+        indexes.extend(&whole[..kept]);
+    }
+    let data = fs::read(log)?;
+    Ok([input, indexes, data[..data.len().min(PIECE)].to_vec()].concat())
 }
 
 type Kept = (Packet, Vec<u8>);

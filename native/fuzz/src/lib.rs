@@ -10,6 +10,7 @@
 //! | [`tcp`] | what befalls the packets of a conversation that is made here; segments of any bytes |
 //! | [`messages`] | bodies of requests and responses, whole, cut, and in pieces |
 //! | [`unpacking`] | compressed record batches |
+//! | [`logs`] | logs of brokers with their indexes, and snapshots |
 //! | [`state`] | captures that are read with breaks, and what befalls the saved state in between |
 
 use std::alloc::System;
@@ -18,6 +19,7 @@ use cap::Cap;
 
 pub mod capture;
 mod conversation;
+pub mod logs;
 pub mod messages;
 mod script;
 pub mod state;

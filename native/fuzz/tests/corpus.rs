@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use netdiag_fuzz::{capture, messages, state, tcp, unpacking};
+use netdiag_fuzz::{capture, logs, messages, state, tcp, unpacking};
 
 fn holds(target: &str, check: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
@@ -40,4 +40,9 @@ fn compressed_batches() {
 #[test]
 fn saved_states() {
     holds("state", state::check);
+}
+
+#[test]
+fn logs_of_brokers() {
+    holds("logs", logs::check);
 }
