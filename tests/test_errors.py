@@ -45,7 +45,7 @@ def test_a_missing_extra_says_how_to_install_it_and_what_else_helps() -> None:
 @pytest.mark.parametrize(
     ("module", "kind", "said"),
     [
-        ("dns.resolver", MissingExtra, "--live needs dns, which is not installed"),
+        ("docker.errors", MissingExtra, "--live needs docker, which is not installed"),
         ("fcntl", NetdiagError, "--live needs fcntl that this system does not have"),
         (None, NetdiagError, "--live needs a part that this system does not have"),
     ],
