@@ -237,6 +237,10 @@ class Check:
                 platform=self.options.engine.over(Platform(kind=kind)),
             )
 
+        if self.options.engine.kind is HostKind.SWARM:
+            from netdiag.deployment.sources.swarm import stack_notes
+
+            notes += stack_notes(project)
         if self.options.volumes:
             deployment, unread = with_volumes(deployed, reader.read_mounted, self.options.host)
             notes += unread

@@ -174,11 +174,20 @@ class Build:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Deploy:
+    """What `deploy` says to a swarm: `on_every_node` where a task runs on each (mode global without constraints)."""
+
+    endpoint_mode: Text | None = None
+    on_every_node: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
     """A declared unit; `span` is its key. A None or empty field is absent from the files.
 
     `secrets` are those that are files of the project, as mounts of these files. `path` are the keys and indexes that
-    lead to it in a file that is not Compose's, `variables_key` what its variables stand under there.
+    lead to it in a file that is not Compose's, `variables_key` what its variables stand under there. `keys` are those
+    that a Compose file has of it.
     """
 
     name: str
@@ -202,6 +211,7 @@ class Service:
     profiles: tuple[str, ...] = ()
     depends_on: tuple[Dependency, ...] = ()
     scale: int = 1
+    deploy: Deploy | None = None
     volumes: tuple[Volume, ...] = ()
     configs: tuple[ServiceConfig, ...] = ()
     secrets: tuple[Volume, ...] = ()
@@ -215,6 +225,7 @@ class Service:
     user: Text | None = None
     path: tuple[str | int, ...] = ()
     variables_key: str = "environment"
+    keys: frozenset[str] = frozenset()
 
     def active(self, profiles: tuple[str, ...]) -> bool:
         """Whether `docker compose up` with these active profiles starts the service; `*` is all of them."""

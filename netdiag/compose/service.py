@@ -20,6 +20,7 @@ from netdiag.compose.project import (
     Command,
     Config,
     Dependency,
+    Deploy,
     EnvFile,
     EnvironmentVariable,
     ExtraHost,
@@ -97,6 +98,7 @@ def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, re
         profiles=tuple(dict.fromkeys(text.value for text in reading.texts(value, "profiles"))),
         depends_on=_depends_on(reading, value),
         scale=_scale(reading, value),
+        deploy=_deploy(reading, value),
         volumes=_volumes(reading, value),
         configs=_configs(value),
         healthcheck=_command(reading, healthcheck, "test") if healthcheck is not None else None,
@@ -107,6 +109,7 @@ def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, re
         dns=reading.unique_texts(value, "dns"),
         dns_search=reading.unique_texts(value, "dns_search"),
         user=reading.text(value, "user"),
+        keys=frozenset(value.entries),
     )
 
 
@@ -375,6 +378,19 @@ def _scale(reading: FieldReader, service: Mapping) -> int:
         reading.problems.error("scale", message, value, service=reading.service)
     chosen = scale if scale is not None else replicas
     return 1 if chosen is None else chosen
+
+
+def _deploy(reading: FieldReader, service: Mapping) -> Deploy | None:
+    """What only a swarm looks at; None without `deploy`."""
+    deploy = service.get("deploy")
+    if not isinstance(deploy, Mapping):
+        return None
+    mode = reading.text(deploy, "mode")
+    placement = deploy.get("placement")
+    return Deploy(
+        endpoint_mode=reading.text(deploy, "endpoint_mode"),
+        on_every_node=mode is not None and mode.value == "global" and (placement is None or is_null(placement)),
+    )
 
 
 def _volumes(reading: FieldReader, service: Mapping) -> tuple[Volume, ...]:

@@ -146,6 +146,33 @@ _DESKTOP, _WSL, _ORBSTACK, _COLIMA, _RANCHER = (
     for kind in (HostKind.DESKTOP, HostKind.WSL2, HostKind.ORBSTACK, HostKind.COLIMA, HostKind.RANCHER_DESKTOP)
 )
 
+_SWARM_SERVICES = (
+    broker(
+        "k",
+        """container_name: called
+    networks: [a]
+    ports: ["127.0.0.1:9094:9092", "9092:9092", "9099:9099", {target: 9092, published: 9095, mode: host}]""",
+    )
+    + broker("own", "networks: [a]", "OWN://own:9092")
+    + broker("rr", "networks: [a]\n    deploy: {endpoint_mode: dnsrr}")
+    + broker(
+        "each",
+        "networks: [a]\n    deploy: {mode: global}\n    ports: [{target: 9092, published: 9096, mode: host}]",
+    )
+    + _client("c", "networks: [a]")
+    + _client("o", "networks: [b]")
+)
+
+
+@cache
+def _swarm() -> Deployment:
+    return world(_SWARM_SERVICES, "  a: {}\n  b: {driver: overlay}\n", Platform(kind=HostKind.SWARM))
+
+
+def _in_swarm(client: str, address: str) -> Row:
+    return Row(client=client, address=address, platform={"kind": HostKind.SWARM}, change=lambda _: _swarm())
+
+
 ROWS: Mapping[str, Row] = {
     "1": Row(client="c", address=f"{_K}:9092"),
     "2": Row(client="c", address=f"{_K}:9093"),
@@ -275,12 +302,29 @@ ROWS: Mapping[str, Row] = {
     "d31": Row(client="host", address=f"{_K}:9092", platform=_RANCHER),
     "d32": Row(client="c", address="host.docker.internal:9092", platform=_RANCHER),
     "d33": Row(client="lan", address=f"{_HOST}:9092", platform=_RANCHER),
+    "s1": _in_swarm("c", "k:9092"),
+    "s2": _in_swarm("c", "tasks.k:9092"),
+    "s3": _in_swarm("c", "rr:9092"),
+    "s4": _in_swarm("o", "k:9092"),
+    "s5": _in_swarm("c", "called:9092"),
+    "s6": _in_swarm("c", "shop_k:9092"),
+    "s7": _in_swarm("c", "own:9092"),
+    "s8": _in_swarm("host", "k:9092"),
+    "s9": _in_swarm("host", "localhost:9092"),
+    "s10": _in_swarm("host", "localhost:9095"),
+    "s11": _in_swarm("host", "localhost:9096"),
+    "s12": _in_swarm("host", "localhost:9097"),
+    "s13": _in_swarm("host", "localhost:9099"),
+    "s14": _in_swarm("lan", f"{_HOST}:9092"),
+    "s15": _in_swarm("lan", f"{_HOST}:9095"),
+    "s16": _in_swarm("lan", f"{_HOST}:9094"),
+    "s17": _in_swarm("c", f"{_HOST}:9092"),
 }
 
 
 _PAGE = (ROOT / "docs" / "reachability.md").read_text(encoding="utf-8")
 _LINE = re.compile(
-    r"^\| ([nd]?\d+[a-e]?) \| [^|]+ \| [^|]+ \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", re.M
+    r"^\| ([nds]?\d+[a-e]?) \| [^|]+ \| [^|]+ \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", re.M
 )
 TABLE = {key: (tuple(words), mechanisms) for key, *words, mechanisms in _LINE.findall(_PAGE)}
 _GENERATIONS = (*Generation, None)

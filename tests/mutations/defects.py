@@ -320,6 +320,11 @@ def _replicas(stack: Stack) -> Iterable[Place]:
     return [(B1, "environment", stack.variable(name))]
 
 
+def _swarm_names(stack: Stack) -> Iterable[Place]:
+    stack.services[B1].keys["deploy"] = "{endpoint_mode: dnsrr}"
+    return [(B1, "deploy")]
+
+
 def _no_network(stack: Stack) -> Iterable[Place]:
     stack.services[B1].keys["network_mode"] = "none"
     return [(B1, "ports", "0")]
@@ -379,6 +384,7 @@ REACH: tuple[Defect, ...] = (
     defect("duplicate-host-port", "app-too", _duplicate_host_port),
     defect("advertised-host-unknown", "typo", swap(ADVERTISED, f"//{B1}:", "//kafka-one:"), where=unless(peers)),
     defect("static-ip-invalid", "outside", _static_ip),
+    defect("swarm-ingress-with-dnsrr", "no-virtual-address", _swarm_names),
     defect("internal-network-published", "internal", _internal),
     defect("host-alias-portability", "host-docker-internal", _host_alias),
     defect("ephemeral-or-range-port", "any-port", _random_port),

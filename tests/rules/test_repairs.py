@@ -147,7 +147,7 @@ PAGES = {rule.ID: rule_page(rule.__doc__ or "").bad for rule in DECLARED}
 # `.env` list.
 _MAY_CHANGE = re.compile(
     rb"\s*(- )?[\"']?[A-Z][A-Z0-9_]*[:=].*|\s+(?:ports|command):.*|\s+- [\"']?[\d:.-]+[\"']?.*|x-list-\d+:.*"
-    rb"|\s+-D[\w.]+=.*"
+    rb"|\s+-D[\w.]+=.*|\s+endpoint_mode:.*"
 )
 
 

@@ -38,7 +38,7 @@ class HostKind(Enum):
 
     LINUX: on the user's machine. DESKTOP (Docker Desktop), ORBSTACK, COLIMA and RANCHER_DESKTOP: in a virtual machine
     that a product runs (`VIRTUAL_MACHINES`). WSL2: in a WSL distribution in an unknown networking mode; WSL2_NAT and
-    WSL2_MIRRORED: in a known one.
+    WSL2_MIRRORED: in a known one. SWARM: on the nodes of a swarm, where `docker stack deploy` starts the files.
     """
 
     LINUX = "linux"
@@ -49,6 +49,7 @@ class HostKind(Enum):
     WSL2 = "wsl2"
     WSL2_NAT = "wsl2-nat"
     WSL2_MIRRORED = "wsl2-mirrored"
+    SWARM = "swarm"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,13 +263,17 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedPort:
-    """A container port (target) that the engine offers on the docker host; published None is "any free one"."""
+    """A container port (target) that the engine offers on the docker host; published None is "any free one".
+
+    `mode` is what only a swarm looks at: each node offers the port (ingress), or only those that run a task (host).
+    """
 
     target: int
     published: int | None
     host_ip: str
     protocol: str
     where: Location
+    mode: str = "ingress"
 
     @property
     def on_all_addresses(self) -> bool:
@@ -458,6 +463,8 @@ class Member:
     `sockets` are the TCP sockets that listen in its namespace where they have been looked at, as (address, port).
     `project` is the compose project that it belongs to, where it belongs to one; `user` is the one that the files give
     in the place of the image's; `started_by` is the library of Testcontainers that started it, if one did.
+    `endpoint_mode` and `on_every_node` (whether each node runs a task) are what only a swarm looks at; `virtual_names`
+    are the names to which it gives a virtual address, which leads to any of the tasks.
     """
 
     name: str
@@ -484,6 +491,9 @@ class Member:
     editor: MemberEditor | None = field(default=None, repr=False, compare=False)
     user: str = ""
     started_by: "Library | None" = None
+    endpoint_mode: "DeclaredValue | None" = field(default=None, compare=False)
+    virtual_names: frozenset[str] = frozenset()
+    on_every_node: bool = False
 
     @property
     def all_names(self) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from enum import Enum
 
-from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkKind, NetworkMode, Relay
+from netdiag.deployment.model.deployment import Broker, Deployment, HostKind, Member, NetworkKind, NetworkMode, Relay
 from netdiag.deployment.model.verdict import Address
 from netdiag.kafka.listeners import is_loopback, is_wildcard
 from netdiag.values import dataclass
@@ -40,7 +40,8 @@ class Vantage:
 
 def vantages(deployment: Deployment) -> tuple[Vantage, ...]:
     """The vantages of a deployment, outermost first; a broker that is down has no inside to stand in."""
-    found = [docker_host()]
+    swarm = deployment.platform.kind is HostKind.SWARM
+    found = [replace(docker_host(), label="node of the swarm") if swarm else docker_host()]
     found += [
         broker_vantage(broker)
         for broker in deployment.brokers

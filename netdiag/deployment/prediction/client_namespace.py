@@ -178,7 +178,8 @@ def resolve(deployment: Deployment, vantage: Vantage, host: str) -> Resolution:
         if extra is not None:
             # The engine writes them into the container's own hosts file in host mode, too.
             return _resolve_extra_host(deployment, extra)
-        because = f'the docker host does not resolve "{host}"'
+        where = "a node of a swarm" if deployment.platform.kind is HostKind.SWARM else "the docker host"
+        because = f'{where} does not resolve "{host}"'
         if host in HOST_ALIASES and machine is None:
             because = f"{because} on Linux"
         return _by_own_resolver(deployment, host, unresolved(Mechanism.NO_EMBEDDED_DNS, because))
@@ -254,6 +255,11 @@ def has_real_parent(network: Network) -> bool:
 def has_unsupported_gateway_mode(platform: Platform, network: Network) -> bool:
     """Whether a gateway mode is chosen on an engine of which only the last release (27) knows any."""
     return bool(network.gateway_mode) and platform.generation is Generation.V20
+
+
+def is_overlay(platform: Platform, network: Network) -> bool:
+    """Whether a network spans the nodes of a swarm."""
+    return platform.kind is HostKind.SWARM and network.driver == "overlay"
 
 
 def is_bridge(network: Network) -> bool:
@@ -431,6 +437,10 @@ def _not_found(deployment: Deployment, vantage: Vantage, networks: tuple[str, ..
         because = f'"{host}" needs an extra_hosts entry on Linux'
         return unresolved(Mechanism.HOST_ALIAS_MISSING, because)
     owners = deployment.members_by_any_name.get(host, ())
+    if deployment.platform.kind is HostKind.SWARM and not owners:
+        stack, _, service = host.removeprefix("tasks.").partition("_")
+        if stack and any(member.service == service for member in deployment.all_members):
+            return Unknown(because=f'"{host}" is a service of a stack called {stack}, which these files may become')
     if not owners:
         nobody = unresolved(Mechanism.NO_SUCH_NAME, f'no container has the name "{host}"')
         return _by_own_resolver(deployment, host, nobody)

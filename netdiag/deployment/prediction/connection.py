@@ -53,6 +53,7 @@ from netdiag.deployment.prediction.client_namespace import (
     has_real_parent,
     has_unsupported_gateway_mode,
     is_bridge,
+    is_overlay,
     network_of,
     publishing_network,
     resolve,
@@ -197,6 +198,8 @@ def _to_loopback(deployment: Deployment, client: ClientNamespace, family: Family
 
 def _to_host_loopback(deployment: Deployment, client: ClientNamespace, port: int, family: Family) -> SocketResult:
     """Rows 20 and 22: from the docker host to its own loopback."""
+    if deployment.platform.kind is HostKind.SWARM:
+        return _at_node(deployment, port)
     unsure = _undecided_port(deployment, client, port)
     if unsure is not None:
         return unsure
@@ -472,6 +475,8 @@ def _obstacle_from_container(
 
 
 def _on_one_network(platform: Platform, network: Network) -> Obstacle | None:
+    if is_overlay(platform, network):
+        return None
     if not (is_bridge(network) or uses_parent_device(network)):
         return _other_driver(network)
     if network.icc or platform.bridge_filter is False:
@@ -535,6 +540,10 @@ def _has_published(member: Member, port: int) -> bool:
 
 def _to_docker_host(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> SocketResult:
     """To an address of the docker host that is not loopback."""
+    if deployment.platform.kind is HostKind.SWARM:
+        if client.ground in (NamespaceKind.DOCKER_HOST, NamespaceKind.LAN):
+            return _at_node(deployment, port)
+        return Unknown(because="it is not documented which ports of a node a container in a swarm reaches")
     unsure = _undecided_port(deployment, client, port)
     if unsure is not None:
         return unsure
@@ -550,6 +559,30 @@ def _to_docker_host(deployment: Deployment, client: ClientNamespace, target: Hos
             return Unknown(because="netdiag does not know whose network the client uses")
         case NamespaceKind.NOWHERE | NamespaceKind.CONTAINER:
             return _from_container(deployment, client, target, port)
+
+
+def _at_node(deployment: Deployment, port: int) -> SocketResult:
+    """At an address of a node of a swarm, whichever node that is."""
+    found = [
+        (member, published)
+        for member, published in deployment.publishers_by_port.get(port, ())
+        if deployment.is_running(member)
+    ]
+    networks = [network_of(deployment, a.network) for member in deployment.all_members for a in member.attachments]
+    if not found:
+        if any(network.driver == "host" for network in networks):
+            return Unknown(because="a service uses the network of its node, and the swarm decides which node that is")
+        return refused(Mechanism.NOT_PUBLISHED, f"no service publishes port {port} of the swarm's nodes")
+    if len({member.name for member, _ in found}) > 1:
+        return Unknown(because=f"{' and '.join(member.name for member, _ in found)} both publish the port")
+    member, published = found[0]
+    if published.mode == "host" and not member.on_every_node:
+        because = f"only the nodes that run a task of {member.name} offer port {port}, which is published in host mode"
+        return Unknown(because=because)
+    landed = accept_at_address(deployment, member, "", published.target)
+    if isinstance(landed, Failed):
+        return Unknown(because=f"it is not documented what a node of a swarm answers if {landed.because}")
+    return landed
 
 
 def _to_user_machine(

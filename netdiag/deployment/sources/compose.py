@@ -88,6 +88,10 @@ def no_folders(path: str) -> None:
     """A `FindFolder` that looks nowhere."""
 
 
+# Networks that every node of a swarm has; a service may use them, declared as external ones.
+_NODE_NETWORKS = frozenset({"bridge", "host", "none"})
+
+
 def from_compose(
     project: Project,
     *,
@@ -98,7 +102,7 @@ def from_compose(
     platform: Platform | None = None,
     folder: FindFolder = no_folders,
 ) -> Deployment:
-    """The deployment that `docker compose up` would make of the project.
+    """The deployment that `docker compose up`, or for a swarm `docker stack deploy`, would make of the project.
 
     `host_addresses` are addresses that the user declares to be the docker host's own, `facts` what else they declare;
     `read` gives the bytes of a file that a broker mounts: of one inside the project's folder by its path, and, if it
@@ -107,13 +111,18 @@ def from_compose(
     `folder` looks at a folder that is mounted.
     """
     facts = facts or Facts()
+    swarm = platform is not None and platform.kind is HostKind.SWARM
+    if swarm:
+        from netdiag.deployment.sources.swarm import as_stack
+
+        project = as_stack(project)
     read = _with_volume_names(read, project)
     opener = Stores(stores, read)
     origins = {name: _origin(service, read) for name, service in project.services.items()}
     project = replace(project, services={name: origin.service for name, origin in origins.items()})
     changed = {name for name, origin in origins.items() if origin.is_changed}
-    members = {name: _member(project, service, folder) for name, service in project.services.items()}
-    sleeping = {name: _member(project, service, folder) for name, service in project.disabled.items()}
+    members = {name: _member(project, service, folder, swarm=swarm) for name, service in project.services.items()}
+    sleeping = {name: _member(project, service, folder, swarm=swarm) for name, service in project.disabled.items()}
     brokers = _with_generated_ids(
         with_clusters(
             [
@@ -159,7 +168,7 @@ def from_compose(
         inactive_members=tuple(sleeping.values()),
         missing_services=frozenset(d.service for s in project.services.values() for d in s.depends_on)
         - {*project.services, *project.disabled},
-        networks=_with_created_only(_networks(project, facts), members.values()),
+        networks=_with_created_only(_networks(project, facts, swarm=swarm), members.values()),
         host_addresses=host_addresses,
         platform=platform or Platform(kind=HostKind.DESKTOP if facts.docker_desktop else HostKind.LINUX),
         facts=facts,
@@ -247,18 +256,24 @@ def _sign(service: Service, read: ReadFile) -> Sign | None:
     return sign if _RUNS_ITS_ARGUMENTS in text else None
 
 
-def _member(project: Project, service: Service, folder: FindFolder) -> Member:
+def _member(project: Project, service: Service, folder: FindFolder, *, swarm: bool) -> Member:
     mode, shares_with = _mode(service)
-    hostname = service.hostname.value if service.hostname else ""
+    own_names, virtual = _own_names(project, service), False
+    if swarm:
+        from netdiag.deployment.sources.swarm import has_virtual_address, names_in_swarm
+
+        own_names, virtual = names_in_swarm(service), has_virtual_address(service)
+    hostnames = (service.hostname.value,) if service.hostname and service.hostname.value else ()
+    endpoint_mode = service.deploy.endpoint_mode if service.deploy else None
     return Member(
         name=service.name,
         service=service.name,
         image=service.image.value if service.image else "",
         where=service.span,
-        attachments=_attachments(project, service, mode),
+        attachments=_attachments(project, service, mode, (*own_names, *hostnames)),
         mode=mode,
         shares_with=shares_with,
-        hostnames=(hostname,) if hostname else (),
+        hostnames=hostnames,
         extra_hosts={extra.name: extra.address for extra in service.extra_hosts},
         links=_links(service),
         mounts=tuple(volume.target for volume in service.volumes),
@@ -272,6 +287,7 @@ def _member(project: Project, service: Service, folder: FindFolder) -> Member:
                 host_ip=port.host_ip,
                 protocol=port.protocol,
                 where=port.text.span,
+                mode=port.mode,
             )
             for port in service.ports
         ),
@@ -280,6 +296,11 @@ def _member(project: Project, service: Service, folder: FindFolder) -> Member:
         editor=ComposeServiceEditor(project, service),
         user=service.user.value if service.user else "",
         is_built=service.build_from is not None,
+        endpoint_mode=ComposeValue(variable="endpoint_mode", text=endpoint_mode) if endpoint_mode else None,
+        virtual_names=frozenset({service.name, *(alias.value for n in service.networks for alias in n.aliases)})
+        if virtual
+        else frozenset(),
+        on_every_node=service.deploy is not None and service.deploy.on_every_node,
     )
 
 
@@ -301,7 +322,9 @@ def _mode(service: Service) -> tuple[NetworkMode, str | None]:
             return NetworkMode.UNKNOWN, None
 
 
-def _attachments(project: Project, service: Service, mode: NetworkMode) -> tuple[Attachment, ...]:
+def _attachments(
+    project: Project, service: Service, mode: NetworkMode, own_names: tuple[str, ...]
+) -> tuple[Attachment, ...]:
     """A service's networks in the engine's order: internal ones last, then by the name the engine knows."""
     if mode is NetworkMode.DEFAULT_BRIDGE:
         # Without embedded DNS there are no names.
@@ -314,7 +337,6 @@ def _attachments(project: Project, service: Service, mode: NetworkMode) -> tuple
         name = network.name if network and network.name else f"{project.name or ''}_{attachment.network}"
         return (bool(network and network.internal), name)
 
-    own_names = _own_names(project, service)
     found = [
         Attachment(
             network=n.network,
@@ -335,8 +357,6 @@ def _own_names(project: Project, service: Service) -> tuple[str, ...]:
         names.append(service.container_name.value)
     elif project.name:
         names.append(f"{project.name}-{service.name}-1")
-    if service.hostname:
-        names.append(service.hostname.value)
     return tuple(names)
 
 
@@ -460,7 +480,7 @@ def _with_created_only(networks: dict[str, Network], members: Iterable[Member]) 
     }
 
 
-def _networks(project: Project, facts: Facts) -> dict[str, Network]:
+def _networks(project: Project, facts: Facts, *, swarm: bool) -> dict[str, Network]:
     networks = {
         key: Network(
             key=key,
@@ -481,8 +501,18 @@ def _networks(project: Project, facts: Facts) -> dict[str, Network]:
     }
     networks = {key: _with_declared_facts(network, facts) for key, network in networks.items()}
     networks.setdefault("default", Network(key="default", name=f"{project.name or ''}_default"))
+    if swarm:
+        networks = {key: _in_swarm(network, project.networks.get(key)) for key, network in networks.items()}
     networks.setdefault(DEFAULT_BRIDGE, Network(key=DEFAULT_BRIDGE, name="bridge", kind=NetworkKind.DEFAULT_BRIDGE))
     return networks
+
+
+def _in_swarm(network: Network, declared: DeclaredNetwork | None) -> Network:
+    """A network of a stack: an overlay network, unless the files name another driver or a network of each node."""
+    driver = declared.driver.value if declared is not None and declared.driver else "overlay"
+    if network.external and network.name in _NODE_NETWORKS:
+        driver = network.name
+    return replace(network, kind=NetworkKind.OTHER, driver=driver, gateways=())
 
 
 def _is_bridge(driver: Text | None) -> bool:

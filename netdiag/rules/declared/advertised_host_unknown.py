@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.clients import clients_entering, is_inactive, members_called
 from netdiag.deployment.misread_settings import is_placeholder
-from netdiag.deployment.model.deployment import Broker, Deployment, KafkaClient, NetworkMode
+from netdiag.deployment.model.deployment import Broker, Deployment, HostKind, KafkaClient, NetworkMode
 from netdiag.deployment.model.vantage import broker_vantage
 from netdiag.deployment.prediction.client_namespace import HOST_ALIASES, why_nameless
 from netdiag.deployment.prediction.listener_access import listener_of, other_brokers
@@ -51,10 +51,21 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             continue
         for entry in broker.config.advertised_listeners:
             name = entry.endpoint.listener
-            if listener_of(broker, name) is None or not _is_nobody(deployment, broker, entry.endpoint.host):
+            bound = listener_of(broker, name)
+            if (
+                bound is None
+                or _may_be_node(deployment, broker, bound)
+                or not _is_nobody(deployment, broker, entry.endpoint.host)
+            ):
                 continue
             if name != broker.config.inter_broker_listener or not other_brokers(deployment, broker):
                 yield _finding(broker, entry, _sent_astray(deployment, broker, entry))
+
+
+def _may_be_node(deployment: Deployment, broker: Broker, bound: ListenerEntry) -> bool:
+    """Whether clients outside enter a listener through the nodes of a swarm, whose names no file has."""
+    targets = {port.target for port in broker.member.published}
+    return deployment.platform.kind is HostKind.SWARM and bound.endpoint.port in targets
 
 
 def _is_nobody(deployment: Deployment, broker: Broker, host: str) -> bool:
