@@ -1,5 +1,7 @@
 """Brokers in pods: their variables, the Services that lead to them, what clients get."""
 
+import tracemalloc
+
 import pytest
 
 from netdiag.deployment.model.verdict import Address, Answered, Failed, Unknown
@@ -159,3 +161,21 @@ def test_ids_of_replicas() -> None:
     path = "metadata.labels['apps.kubernetes.io/pod-index']"
     index = f'            - {{name: KAFKA_BROKER_ID, valueFrom: {{fieldRef: {{fieldPath: "{path}"}}}}}}\n'
     assert errors(brokers().replace("env:\n", "env:\n" + index)) == []
+
+
+def test_variables_that_grow_tenfold_each_are_unknown_and_take_no_memory() -> None:
+    grown = "".join(f"            - {{name: V{n}, value: '{f'$(V{n - 1})' * 10}'}}\n" for n in range(1, 40))
+    listeners = "            - {name: KAFKA_LISTENERS,"
+    text = brokers("PLAINTEXT://$(V39):9092").replace(
+        listeners, f"            - {{name: V0, value: xxxxxxxxxx}}\n{grown}{listeners}"
+    )
+    script = "V0=xxxxxxxxxx\\n" + "".join(f"V{n}={f'$V{n - 1}' * 10}\\n" for n in range(1, 40))
+    script += "export KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://$V39:9092; exec run"
+    shell = f'          command: ["sh", "-c", "{script}"]\n'
+    for made in (text, brokers("", command=shell)):
+        tracemalloc.start()
+        try:
+            assert set(told(made)) <= {"None"}
+            assert tracemalloc.get_traced_memory()[1] < 64 << 20
+        finally:
+            tracemalloc.stop()

@@ -65,6 +65,8 @@ _EXPANSION = regex(
 # What may leave out an assignment.
 _CONDITION = regex(r"\b(?:if|case|for|while)\s")
 _MOST_ASSIGNMENTS = 200
+# So many characters may the variables of a container have together that refer to others; the others are unknown.
+_MOST_EXPANDED = 65_536
 # More pods of one template tell nothing more.
 _MOST_PODS = 20
 _MOST_CONTAINERS = 50
@@ -219,8 +221,13 @@ def _project(containers: Iterable[_Container], configs: Mapping[tuple[str, str],
 
 def _command(values: YamlMapping, key: str, environment: Mapping[str, EnvironmentVariable]) -> Command:
     known = {name: one.value for name, one in environment.items()}
-    words = tuple(_expanded(text, known) or text for text in texts_in(values, key))
-    return words or None
+    words: list[Text] = []
+    room = _MOST_EXPANDED
+    for text in texts_in(values, key):
+        word = _expanded(text, known, room) or text
+        room -= 0 if word is text else len(word)
+        words.append(word)
+    return tuple(words) or None
 
 
 def _environment(
@@ -240,6 +247,7 @@ def _environment(
             called = f"{prefix.value if prefix is not None else ''}{key}"
             found[called] = _variable(called, held, held.span)
     known = {name: variable.value for name, variable in found.items()}
+    room = _MOST_EXPANDED
     for item in items_in(one.values, "env"):
         named = text_in(item, "name")
         if named is None:
@@ -247,7 +255,8 @@ def _environment(
         text = text_in(item, "value")
         value: Text | None
         if text is not None:
-            value = None if is_unknown_value(text) else _expanded(text, known)
+            value = None if is_unknown_value(text) else _expanded(text, known, room)
+            room -= 0 if value is None or value is text else len(value)
         elif "value" in item.entries or "valueFrom" not in item.entries:
             value = Text(value="", span=named.span)
         else:
@@ -266,13 +275,15 @@ def _exported(
     is_set = one.resource.kind == "StatefulSet"
     known.setdefault("HOSTNAME", pod if is_set else None)
     found: dict[str, EnvironmentVariable] = {}
+    room = _MOST_EXPANDED
     for match in islice(_ASSIGNMENT.finditer(script.value), _MOST_ASSIGNMENTS):
         group = next(name for name in ("double", "single", "plain") if match[name] is not None)
         text = script.slice(match.start(group), match.end(group))
         value: str | None = text.value
         if group != "single":
             own = {"": pod, "-s": pod, "-f": service_names(f"{pod}.{one.subdomain}", namespace)[3], "-i": _POD_IP}
-            value = _as_shell(text.value, known, own if is_set and one.subdomain else {"-i": _POD_IP})
+            value = _as_shell(text.value, known, own if is_set and one.subdomain else {"-i": _POD_IP}, room)
+            room -= len(value or "")
         if value is not None and value != text.value:
             whole = Segment(
                 value_start=0, value_end=len(value), start=text.span.start, end=text.span.end, verbatim=False
@@ -287,8 +298,8 @@ def _exported(
     return found
 
 
-def _as_shell(text: str, known: Mapping[str, str | None], hostname: Mapping[str, str]) -> str | None:
-    """A value as a shell expands it; None where that is not known."""
+def _as_shell(text: str, known: Mapping[str, str | None], hostname: Mapping[str, str], room: int) -> str | None:
+    """A value as a shell expands it; None where that is not known, or longer than `room`."""
     parts: list[str] = []
     end = 0
     for match in _EXPANSION.finditer(text):
@@ -304,7 +315,8 @@ def _as_shell(text: str, known: Mapping[str, str | None], hostname: Mapping[str,
             return None
         parts += [text[end : match.start()], value]
         end = match.end()
-    return "".join([*parts, text[end:]])
+    parts.append(text[end:])
+    return "".join(parts) if sum(map(len, parts)) <= room else None
 
 
 def is_unknown_value(text: Text) -> bool:
@@ -370,8 +382,11 @@ def _value_from(
     return None if value is None else Text(value=value, span=(where or text).span)
 
 
-def _expanded(text: Text, known: Mapping[str, Text | None]) -> Text | None:
-    """A value with the variables in it; None where one of them is not known. Names that are none stay as they are."""
+def _expanded(text: Text, known: Mapping[str, Text | None], room: int) -> Text | None:
+    """A value with the variables in it; None where one of them is not known, or the value is longer than `room`.
+
+    Names that are none stay as they are.
+    """
     parts: list[Text] = []
     end = 0
     for match in _REFERENCE.finditer(text.value):
@@ -388,7 +403,10 @@ def _expanded(text: Text, known: Mapping[str, Text | None]) -> Text | None:
         parts.append(text.slice(end, match.start()))
         parts.append(Text(value=value.value, span=place, segments=(whole,) if value.value else (), source=text.source))
         end = match.end()
-    return concatenated([*parts, text.slice(end, len(text))]) if parts else text
+    if not parts:
+        return text
+    parts.append(text.slice(end, len(text)))
+    return concatenated(parts) if sum(map(len, parts)) <= room else None
 
 
 def _mounted(
