@@ -33,7 +33,7 @@ _MOST_LINES = 1000
 MOST_OF_SCRIPT = 64 * 1024
 # What Confluent's images write from their variables; the libraries that have a shell compute an address start no other.
 _GENERATED = "/etc/kafka/kafka.properties"
-_WRITTEN = regex(r"^\s*advertised\.listeners\s*[=:]\s*(.*?)\s*$", re.MULTILINE)
+_WRITTEN = regex(r"^[ \t]*advertised\.listeners[ \t]*[=:](.*)$", re.MULTILINE)
 
 
 class Library(Enum):
@@ -127,7 +127,7 @@ def with_script(container: Container, read: Callable[[str], bytes | None]) -> Co
         return told
     generated = (read(_GENERATED) or b"").decode("utf-8", errors="replace")
     written = _WRITTEN.findall(generated)
-    return replace(told, advertised=written[-1].replace("\\:", ":")) if written else told
+    return replace(told, advertised=written[-1].strip().replace("\\:", ":")) if written else told
 
 
 def _value(text: str) -> str | None:

@@ -1,5 +1,6 @@
 """Containers of Testcontainers: whose they are, and what their start scripts say, in the forms of five libraries."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -17,6 +18,7 @@ from netdiag.engine.testcontainers import (
     session_of,
     with_script,
 )
+from tests.growth import grows_linearly
 
 JAVA = "while [ ! -f /tmp/testcontainers_start.sh ]; do sleep 0.1; done; /tmp/testcontainers_start.sh"
 SCRIPT = "#!/bin/bash\nexport KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://localhost:32771,BROKER://1f:9093\n/etc/kafka/docker/run\n"
@@ -89,6 +91,19 @@ def test_what_a_shell_computes_is_what_the_image_has_written() -> None:
         b"node.id=1\nadvertised.listeners=PLAINTEXT\\://localhost\\:1,BROKER://10.0.0.2:9092\n"
     )
     assert exported(with_script(one, files.get)) == {ADVERTISED: "PLAINTEXT://localhost:1,BROKER://10.0.0.2:9092"}
+
+
+@pytest.mark.parametrize("filler", ["\n", " ", "advertised.listeners=x \n"])
+def test_what_a_container_has_written_is_read_in_linear_time(filler: str) -> None:
+    files = {"/tmp/testcontainers_start.sh": b"export KAFKA_ADVERTISED_LISTENERS=$A\n"}
+
+    def seconds(size: int) -> float:
+        files["/etc/kafka/kafka.properties"] = f"advertised.listeners=a{filler * size}b".encode()
+        began = time.process_time()
+        with_script(container("sh", "-c", JAVA), files.get)
+        return time.process_time() - began
+
+    assert grows_linearly(seconds, 8_000, least=0.002)
 
 
 def test_quotes_are_the_shells() -> None:
