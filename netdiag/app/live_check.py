@@ -38,8 +38,9 @@ from netdiag.deployment.observation.recording import (
 from netdiag.deployment.prediction.mesh import mesh_edges
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.declared_services import DeclaredServices, PredictedRefusal, declared_services
-from netdiag.deployment.sources.engine import from_engine
+from netdiag.deployment.sources.engine import from_engine, runs_kafka
 from netdiag.deployment.sources.relays import of_running
+from netdiag.engine.events import ShortLife, ShortLives
 from netdiag.errors import EngineError, InputError, NetdiagError
 from netdiag.findings import Severity
 from netdiag.io.extras import require_live
@@ -47,7 +48,7 @@ from netdiag.io.files import read_file, write_file
 from netdiag.io.files.projects import STDIN, NoProject, ProjectFiles, ProjectReader, store_tools
 from netdiag.linux.netns import NamespaceId
 from netdiag.render.redact import secret_spans
-from netdiag.render.report import Input, Matrix, Report, SeenCluster, SeenPort, Skipped, UrlRow
+from netdiag.render.report import CameAndWent, Input, Matrix, Report, SeenCluster, SeenPort, Skipped, UrlRow
 from netdiag.rules.declared import check_deployment, startup_errors
 from netdiag.rules.observed import check_live as check_view
 from netdiag.values import dataclass
@@ -56,6 +57,8 @@ if TYPE_CHECKING:
     from netdiag.deployment.observation.live_view import SkippedVantage as Untaken
     from netdiag.io.engine.live_deployment import Live
 
+# Seconds that an engine has to say what has happened.
+_FOR_EVENTS = 1.0
 # Seconds that brokers have to say to which cluster they belong; of those that do not, the configuration decides.
 _TO_TELL_CLUSTERS = 1.0
 
@@ -88,6 +91,7 @@ class LiveCheck:
         self._targets, settings = targets_of(options, search=False)
         self._settings = settings[0]
         self._fail_on = fail_on(settings, options.fail_on)
+        self._between: dict[str, _Between] = {}
 
     def run(self) -> CheckResult:
         """Look now, and report."""
@@ -123,6 +127,7 @@ class LiveCheck:
         def look() -> Report:
             reports: list[Report] = []
             declared, every = self._read(project)
+            reports.append(self._came_and_went(item, every[0]))
             for one in every:
                 is_section = len(every) > 1 or (one.scope.name and not (one.scope.project or self._live.containers))
                 seen = self._look(_section(one) if is_section else item, one, declared)
@@ -131,6 +136,27 @@ class LiveCheck:
             return merged(reports)
 
         return look
+
+    def _came_and_went(self, item: Input, seen: "Live") -> Report:
+        """What has started and ended since the look before at an input; nothing at the first look."""
+        between = self._between.setdefault(item.name, _Between())
+        try:
+            lives = between.look(seen)
+        except EngineError as error:
+            self._listener.handled(error)
+            between.note = f"containers that come and go between two looks are not told: {error.message}"
+            lives = ()
+        project = seen.scope.project if item.kind == "project" else None
+        names = {name.removeprefix("/") for name in self._live.containers}
+        meant = (
+            life
+            for life in lives
+            if (not names or life.start.name in names) and (project is None or life.start.project == project)
+        )
+        return Report(
+            came_and_went=tuple(CameAndWent(input=item.name, life=life) for life in meant),
+            notes=(between.note,) if between.note else (),
+        )
 
     def _read(self, project: ProjectFiles | NoProject | None) -> tuple["_Declared | None", tuple["Live", ...]]:
         """What the files declare of one input, and what runs of it: without files and names, cluster by cluster."""
@@ -245,6 +271,26 @@ class LiveCheck:
             not_taken=tuple(_not_taken(each, seen, live.argv) for each in skipped),
             notes=observed.notes,
         )
+
+
+class _Between:
+    """What the engine says of the time between two looks; an engine that has failed to is not asked again."""
+
+    def __init__(self) -> None:
+        self._since: datetime | None = None
+        self._lives = ShortLives()
+        self.note = ""
+
+    def look(self, seen: "Live") -> tuple[ShortLife, ...]:
+        """The containers that have started and ended since the look before."""
+        if self.note:
+            return ()
+        since, self._since = self._since, seen.engine_time
+        now = seen.engine_time
+        events = () if since is None or now is None or now <= since else seen.events_between(since, now, _FOR_EVENTS)
+        # A broker that has ended and is still there is told as one that does not run.
+        known = (c.id for c in seen.containers if c.state.has_process or runs_kafka(c))
+        return self._lives.take(events, known)
 
 
 def judged(look: Look, deployment: Deployment | None = None, explain: Explain = _unexplained) -> Report:

@@ -32,6 +32,7 @@ def merged(reports: Iterable[Report]) -> Report:
         security=tuple(port for part in parts for port in part.security),
         registered=tuple(one for part in parts for one in part.registered),
         skipped=tuple(item for part in parts for item in part.skipped),
+        came_and_went=tuple(one for part in parts for one in part.came_and_went),
         notes=tuple(note for part in parts for note in part.notes),
         sources={path: data for part in parts for path, data in part.sources.items()},
         interrupted=any(part.interrupted for part in parts),

@@ -13,12 +13,10 @@ from netdiag.deployment.prediction.client_namespace import MemberAddress, resolv
 from netdiag.deployment.prediction.cluster import cluster_of, quorum_members
 from netdiag.deployment.sources.engine import NO_NETWORKS, from_engine, runs_kafka
 from netdiag.engine.container import Container, EngineNetwork
-from netdiag.engine.testcontainers import is_reaper, library_of, session_of
+from netdiag.engine.testcontainers import is_reaper, library_of, session_of, session_title
 from netdiag.values import dataclass
 
 _DEFAULT_BRIDGE = "bridge"
-# The first digits tell sessions apart.
-_ID_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,11 +124,10 @@ def _may_join(container: Container, brokers: Sequence[Container], sessions: Coll
 
 def _called(brokers: Sequence[Container]) -> str:
     """A session by its library and the beginning of its id; other brokers by their names."""
-    session, library = session_of(brokers[0]), library_of(brokers[0])
-    names = ", ".join(c.name for c in brokers)
-    if library is None:
-        return names
-    return f"{library.title}, {names}" if session is None else f"{library.title}, session {session[:_ID_SHOWN]}"
+    title, names = session_title(brokers[0]), ", ".join(c.name for c in brokers)
+    if title and session_of(brokers[0]) is not None:
+        return title
+    return f"{title}, {names}" if title else names
 
 
 def projects_of(containers: Iterable[Container], *, project: str | None, compose_file: str | None) -> tuple[str, ...]:

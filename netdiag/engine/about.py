@@ -1,17 +1,23 @@
 """What an engine says about itself and about its machine."""
 
+from datetime import UTC, datetime
+
 from netdiag.engine.container import text
 from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineHost:
-    """The engine's machine, its system and its kernel by name; `firewall` is told by engine 29 and newer."""
+    """The engine's machine, its system and its kernel by name; `firewall` is told by engine 29 and newer.
+
+    `time` is what its clock shows; None where it does not tell.
+    """
 
     name: str
     system: str
     kernel: str
     firewall: str
+    time: datetime | None = None
 
 
 def parse_host(document: object) -> EngineHost:
@@ -21,4 +27,13 @@ def parse_host(document: object) -> EngineHost:
         system=text(document, "OperatingSystem"),
         kernel=text(document, "KernelVersion"),
         firewall=text(document, "FirewallBackend", "Driver"),
+        time=_time(text(document, "SystemTime")),
     )
+
+
+def _time(written: str) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(written)
+    except ValueError:
+        return None
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)

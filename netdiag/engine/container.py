@@ -365,6 +365,11 @@ def log_lines(data: bytes) -> tuple[str, ...]:
     return tuple(line for line in lines if line)
 
 
+def one_line(text: str) -> str:
+    """Text from a document for one line: no escape sequences, no control characters, not too long."""
+    return _clean(" ".join(text[: 4 * LONGEST_LINE].split()))
+
+
 def _clean(line: str) -> str:
     visible = _CONTROLS.sub("", _ESCAPES.sub("", line[: 4 * LONGEST_LINE])).rstrip()
     return visible if len(visible) <= LONGEST_LINE else visible[: LONGEST_LINE - 1] + "…"

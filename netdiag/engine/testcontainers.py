@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
+from typing import Protocol
 
 from netdiag.engine.container import Container
 from netdiag.patterns import regex
@@ -30,10 +31,22 @@ _WAITS = regex(
 )
 _EXPORT = regex(r"\s*export\s+([A-Za-z_]\w*)=")
 _MOST_LINES = 1000
+# The first digits tell sessions apart.
+_ID_SHOWN = 8
 MOST_OF_SCRIPT = 64 * 1024
 # What Confluent's images write from their variables; the libraries that have a shell compute an address start no other.
 _GENERATED = "/etc/kafka/kafka.properties"
 _WRITTEN = regex(r"^[ \t]*advertised\.listeners[ \t]*[=:](.*)$", re.MULTILINE)
+
+
+class Labelled(Protocol):
+    """What the engine tells of a container in every answer."""
+
+    @property
+    def image(self) -> str: ...
+
+    @property
+    def labels(self) -> Mapping[str, str]: ...
 
 
 class Library(Enum):
@@ -62,7 +75,7 @@ _TITLES = {
 }
 
 
-def library_of(container: Container) -> Library | None:
+def library_of(container: Labelled) -> Library | None:
     """The library that started it; None where none did."""
     if container.labels.get(LABEL) != "true":
         return None
@@ -70,12 +83,20 @@ def library_of(container: Container) -> Library | None:
     return next((library for library in Library if library.value == word), Library.OTHER)
 
 
-def session_of(container: Container) -> str | None:
+def session_of(container: Labelled) -> str | None:
     """The session that it belongs to: that of one process of tests; None where no label says so."""
     return next((found for label in SESSION_LABELS if (found := container.labels.get(label))), None)
 
 
-def is_reaper(container: Container) -> bool:
+def session_title(container: Labelled) -> str:
+    """The library that started it and the beginning of its session's id; empty where none did."""
+    library, session = library_of(container), session_of(container)
+    if library is None:
+        return ""
+    return library.title if session is None else f"{library.title}, session {session[:_ID_SHOWN]}"
+
+
+def is_reaper(container: Labelled) -> bool:
     """Whether it is the one that removes the others when their session ends."""
     repository = container.image.partition("@")[0].rpartition("/")
     return any(container.labels.get(label) == "true" for label in _REAPER_LABELS) or (

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from netdiag.deployment.observation.live_view import SecuredPort
     from netdiag.deployment.observation.registered import Registered
     from netdiag.deployment.prediction.mesh import Mesh
+    from netdiag.engine.events import ShortLife
 
 # Findings of one kind in one place beyond this are counted: more than anybody reads or wrote by hand.
 MOST_OF_A_KIND = 200
@@ -94,6 +95,14 @@ class SeenPort:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CameAndWent:
+    """A container of one input that has started and ended since the look before."""
+
+    input: str
+    life: "ShortLife"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UrlRow:
     """What a member of one input gets at the URL of a service beside the brokers."""
 
@@ -126,6 +135,7 @@ class Report:
     security: tuple[SeenPort, ...] = ()
     registered: tuple[SeenCluster, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    came_and_went: tuple[CameAndWent, ...] = ()
     notes: tuple[str, ...] = ()
     sources: Mapping[str, bytes] = field(default_factory=dict)
     interrupted: bool = False

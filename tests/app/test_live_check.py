@@ -4,13 +4,14 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from netdiag.app.configuration import CheckOptions, LiveOptions
-from netdiag.app.live_check import check_live, explained
+from netdiag.app.live_check import LiveCheck, check_live, explained
 from netdiag.app.progress import SILENT
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
@@ -21,6 +22,7 @@ from netdiag.deployment.prediction.mesh import Edge
 from netdiag.deployment.scope import Scope
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.distribution import install_line
+from netdiag.engine.events import ContainerEvent, parse_events
 from netdiag.errors import EngineError
 from netdiag.io.engine import live_deployment as live_module
 from netdiag.io.engine.address import EngineAddress
@@ -33,6 +35,7 @@ from netdiag.linux.netns import ProcessNamespace
 from netdiag.render.formats.json import render
 from netdiag.render.report import Matrix
 from tests.cli.shell import CLEAN, environment
+from tests.engine.test_events import document
 from tests.render.literals import OK, REFUSED
 from tests.render.schemas import strict_schema
 
@@ -154,6 +157,47 @@ def test_a_project_is_named_by_its_file(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setattr(live_module, "read_live", look)
     report = check_live(CheckOptions(files=(str(tmp_path / "c.yml"),), isolated=True), LiveOptions()).report
     assert [item.error.message for item in report.inputs if item.error] == ["no containers of shop"]
+
+
+def test_what_came_and_went_between_two_looks_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[datetime | None] = [datetime(2026, 1, 1, 12, 0, second, tzinfo=UTC) for second in (0, 5, 10)]
+    clock, asked = iter([*looks, looks[1], None, looks[0]]), []
+
+    def events(self: Live, since: datetime, until: datetime, timeout: float) -> tuple[ContainerEvent, ...]:
+        asked.append((since, until))
+        return parse_events(json.dumps(document("start", str(until))).encode() + b"\n" + died(str(until)))
+
+    def died(identifier: str) -> bytes:
+        return json.dumps(document("die", identifier)).encode()
+
+    monkeypatch.setattr(live_module, "read_live", lambda **_: replace(running(), engine_time=next(clock)))
+    monkeypatch.setattr(Live, "events_between", events)
+    monkeypatch.setattr(observe_module, "observe", lambda *_, **__: Observed(cells=()))
+    names = tuple(f"name-{look}" for look in looks[:2])
+    check = LiveCheck(CheckOptions(isolated=True), LiveOptions(containers=("kafka", *names)))
+    told = [[one.life.start.name for one in check.run().report.came_and_went] for _ in range(6)]
+    # nothing at the first look, what is asked about at the next, and nothing where the engine's clock stands still
+    assert told == [[], [names[1]], [], [], [], []]
+    assert asked == [(looks[0], looks[1]), (looks[1], looks[2])]
+
+
+def test_an_engine_without_events_is_a_note_and_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = datetime(2026, 1, 1, tzinfo=UTC)
+    clock, asked = iter([begin + timedelta(seconds=n) for n in range(4)]), []
+
+    def events(self: Live, since: datetime, until: datetime, timeout: float) -> tuple[ContainerEvent, ...]:
+        asked.append(since)
+        raise EngineError("the engine answers 403")
+
+    monkeypatch.setattr(live_module, "read_live", lambda **_: replace(running(), engine_time=next(clock)))
+    monkeypatch.setattr(Live, "events_between", events)
+    monkeypatch.setattr(observe_module, "observe", lambda *_, **__: Observed(cells=()))
+    check = LiveCheck(CheckOptions(isolated=True), LiveOptions(containers=("kafka",)))
+    reports = [check.run().report for _ in range(4)]
+    note = "containers that come and go between two looks are not told: the engine answers 403"
+    assert [note in report.notes for report in reports] == [False, True, True, True]
+    assert all(item.error is None for report in reports for item in report.inputs)
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("library", ["docker", "requests", "cryptography"])

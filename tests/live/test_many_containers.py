@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 from tests.figures import Report
+from tests.lab.image_set import CLIENT
 from tests.lab.lab import Lab
 from tests.lab.processes import run
 from tests.lab.stack import Stack
@@ -152,6 +153,27 @@ def test_a_watch_tells_what_breaks_and_what_comes_back(stack: Stack, tmp_path: P
     for _, line in watch.lines:
         jsonschema.validate(line, SCHEMA)
     assert log.changing == []
+
+
+def test_a_watch_tells_what_came_and_went(stack: Stack) -> None:
+    docker = stack.engine.docker
+    names = [f"{stack.project}-short-{number}" for number in range(3)]
+    with watching("--host", stack.engine.docker_host, "--watch=2", "--timeout", "1") as watch:
+        watch.until(cell("broker-2:29092", "new"))
+        here = len(watch.lines)
+        for name in names:
+            docker("run", "--rm", "--network", "none", "--name", name, CLIENT, "sh", "-c", "exit 3", check=False)
+        # One look may fall into the life of one of them, which it has seen then.
+        watch.until(lambda line: line["container"] in names[:2], after=here)
+        watch.until(lambda line: line["container"] in names[1:], after=here)
+        assert watch.interrupted() == 130
+    told = [line for _, line in watch.lines if line["container"] is not None]
+    for line in told:
+        jsonschema.validate(line, SCHEMA)
+        assert (line["turn"], line["reason"].endswith(" s, exit code 3")) == ("gone", True)
+        assert line["reason"].startswith(f"image {CLIENT} ran for ")
+    assert len({line["container"] for line in told}) == len(told)
+    assert {line["container"] for line in told} <= set(names)
 
 
 def dropped(stack: Stack, service: str, how: str) -> None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from types import MappingProxyType
 
 import jsonschema
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from netdiag.deployment.model.vantage import Vantage
 from netdiag.deployment.model.verdict import Answered, Cell, Contact, Failed, Reason, Unknown, Verdict
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
+from netdiag.engine.events import ContainerEvent, ShortLife
 from netdiag.render.matrix.watch import (
     Change,
     Kind,
@@ -22,7 +24,7 @@ from netdiag.render.matrix.watch import (
     watch_screen,
     with_last_known,
 )
-from netdiag.render.report import Input, Matrix, Problem, Report
+from netdiag.render.report import CameAndWent, Input, Matrix, Problem, Report
 from netdiag.render.screen import Line, Screen, line_width, paint
 from tests.each import each
 from tests.render.literals import (
@@ -200,13 +202,61 @@ def test_many_unlike_names_are_counted() -> None:
     )
 
 
+def passed(*lives: ShortLife) -> Report:
+    return Report(came_and_went=tuple(CameAndWent(input=ENGINE, life=life) for life in lives))
+
+
+def life(
+    name: str = "eager_euler",
+    *,
+    seconds: float = 3.21,
+    exit_code: int | None = 137,
+    labels: Mapping[str, str] = MappingProxyType({}),
+) -> ShortLife:
+    start = ContainerEvent(
+        id="1f" * 32, name=name, image="apache/kafka:3.9.1", starts=True, time=0, exit_code=None, labels=labels
+    )
+    return ShortLife(start=start, seconds=seconds, exit_code=exit_code)
+
+
+def test_a_container_that_came_and_went() -> None:
+    of_java = {
+        "org.testcontainers": "true",
+        "org.testcontainers.lang": "java",
+        "org.testcontainers.sessionId": "1" * 32,
+    }
+    report = passed(life(labels=of_java), life("", seconds=75.2, exit_code=None))
+    memory = WatchState()
+    memory.take(Report())
+    assert [(c.kind, c.turn) for c in memory.take(report)] == [(Kind.CONTAINER, Turn.GONE)] * 2
+    assert memory.take(Report()) == ()
+    assert drawn(Report(), report, width=120) == [
+        "12:34:56 gone    eager_euler: came and went",
+        "                 image apache/kafka:3.9.1 ran for 3.2 s, exit code 137 (Testcontainers for Java, session "
+        "11111111)",
+        "         gone    1f1f1f1f1f1f: came and went",
+        "                 image apache/kafka:3.9.1 ran for 75 s",
+    ]
+    line = json.loads(change_line(changes_between(Report(), report)[0], "2026-01-01T00:00:00+00:00"))
+    jsonschema.validate(line, SCHEMA)
+    assert (line["kind"], line["container"], line["broker"], line["before"]) == ("container", "eager_euler", None, None)
+
+
+def test_of_many_containers_that_came_and_went_the_rest_is_counted() -> None:
+    changes = changes_between(Report(), passed(*(life(f"c{n}") for n in range(120))))
+    assert [c.subject for c in changes[-2:]] == ["c49", "70 more containers"]
+    assert paint(change_lines(changes, Screen(), "12:34:56", full=True), Screen()).endswith(
+        "gone    70 more containers: came and went\n"
+    )
+
+
 def test_nothing_foreign_gets_to_the_terminal() -> None:
     name = "evil\x1b[2J\n\u202e"
     before = seen({(inside(name), "kafka:9092"): OK}, name=name)
     after = seen(
         {(inside(name), "kafka:9092"): failed("closed", "\x1b]0;owned\x07")}, down={name: "\x1b[31m"}, name=name
     )
-    lines = drawn(before, after)
+    lines = [*drawn(before, after), *drawn(Report(), passed(life(name)))]
     assert all(line.isprintable() for line in lines)
     assert max(map(len, lines)) < 200
 
@@ -232,7 +282,7 @@ def test_the_worst_comes_first_and_the_rest_is_counted() -> None:
     after = seen({(place, f"{place.member}:{n}"): REFUSED for n, place in enumerate(places, 1)} | {(HOST, "x:1"): OK})
     short = drawn(before, after)
     assert sum(" broke " in line for line in short) == 20
-    assert short[-1] == "         and 7 more groups of cells"
+    assert short[-1] == "         and 7 more changes"
     told = paint(change_lines(changes_between(before, after), Screen(), "12:34:56", full=True), Screen())
     assert told.count(" broke ") == 26
     assert told.splitlines()[-1] == "         back    docker host → x:1: bootstrap: refused → ok"

@@ -1,8 +1,10 @@
 """Asking a Docker Engine about its containers and networks, and nothing else: no request here changes anything."""
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -24,6 +26,8 @@ from netdiag.engine.container import (
     parse_network,
     text,
 )
+from netdiag.engine.events import LARGEST as LARGEST_EVENTS
+from netdiag.engine.events import ContainerEvent, parse_events, query
 from netdiag.engine.testcontainers import MOST_OF_SCRIPT, with_script
 from netdiag.errors import EngineError, InputError, NotThere
 from netdiag.io.engine.address import EngineAddress, TlsFiles, find_engine
@@ -32,6 +36,7 @@ from netdiag.patterns import regex
 from netdiag.values import dataclass
 
 _LOG_LINES = 400
+_CHUNK = 64 * 1024
 _LOG_BYTES = 512 * 1024
 # What the engine accepts when it creates one.
 _VOLUME_NAME = regex(r"[a-zA-Z0-9][a-zA-Z0-9_.-]*")
@@ -97,6 +102,29 @@ class Engine:
         """Every network, by name."""
         listed = self._ask(self._client.networks)
         return tuple(sorted((parse_network(document) for document in listed), key=lambda n: n.name))
+
+    def events(self, since: datetime, until: datetime) -> tuple[ContainerEvent, ...]:
+        """The starts and ends of containers between two times of the engine's clock, as far as it remembers."""
+        # The library's own question waits without end.
+        url = f"{self._client.base_url}/v{self._client.api_version}/events"
+        answer = bytearray()
+        deadline = time.monotonic() + self._client.timeout
+
+        def asked() -> requests.Response:
+            found = self._client.get(url, params=query(since, until), stream=True, timeout=self._client.timeout)
+            found.raise_for_status()
+            return found
+
+        with closing(self._ask(asked)) as response:
+            try:
+                for chunk in response.iter_content(_CHUNK):
+                    answer += chunk[: LARGEST_EVENTS - len(answer)]
+                    if len(answer) == LARGEST_EVENTS or time.monotonic() > deadline:
+                        break
+            except (requests.RequestException, OSError) as error:
+                if not answer:
+                    raise self._translated(error) from error
+        return parse_events(bytes(answer))
 
     def log(self, container: Container) -> tuple[str, ...]:
         """The last lines of a container's log, oldest first; none where its log driver keeps nothing readable."""

@@ -37,6 +37,7 @@ from netdiag.deployment.sources.engine import from_engine, member_names, runs_ka
 from netdiag.deployment.sources.relays import running_relays
 from netdiag.engine.about import EngineHost
 from netdiag.engine.container import Container, EngineNetwork
+from netdiag.engine.events import ContainerEvent
 from netdiag.errors import InputError, NetdiagError, UsageError
 from netdiag.io.engine.address import EngineAddress, find_engine
 from netdiag.io.engine.reader import engine_reader
@@ -88,7 +89,8 @@ class Live:
     """What runs: `containers` are all of the engine, of which `scope` is asked about.
 
     `sockets`, `stopped`, `starting` and `logs` (the ends of those of stopped brokers) are by member name; `skipped` are
-    vantages that cannot be taken from here.
+    vantages that cannot be taken from here. `engine_time` is what the engine's clock showed before it was asked for
+    containers.
     """
 
     address: EngineAddress
@@ -103,6 +105,12 @@ class Live:
     logs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     starting: Mapping[str, str] = field(default_factory=dict)
     networks: tuple[EngineNetwork, ...] = ()
+    engine_time: datetime | None = None
+
+    def events_between(self, since: datetime, until: datetime, timeout: float) -> tuple[ContainerEvent, ...]:
+        """What the engine says of starts and ends of containers, in seconds at most; EngineError where it does not."""
+        with engine_reader(self.address, timeout=timeout) as engine:
+            return engine.events(since, until)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,6 +258,7 @@ def _live(machine: Machine, scope: Scope, others: OtherVantages) -> Live:
             now=datetime.now(UTC),
         ),
         networks=said.networks,
+        engine_time=said.machine.time,
         logs={called[identifier]: log_tail(lines) for identifier, lines in logs.items()},
         sockets=sockets,
     )

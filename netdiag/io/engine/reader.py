@@ -6,10 +6,12 @@ than the engine of most machines to answer everything.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Protocol
 
 from netdiag.engine.about import EngineHost
 from netdiag.engine.container import Container, EngineNetwork, Mount
+from netdiag.engine.events import ContainerEvent
 from netdiag.errors import MissingExtra
 from netdiag.io.engine.address import EngineAddress
 from netdiag.io.engine.unix_socket import SocketEngine
@@ -29,6 +31,9 @@ class EngineReader(Protocol):
 
     def networks(self) -> tuple[EngineNetwork, ...]:
         """Every network, by name."""
+
+    def events(self, since: datetime, until: datetime) -> tuple[ContainerEvent, ...]:
+        """The starts and ends of containers between two times of the engine's clock, as far as it remembers."""
 
     def mounts(self, container: Container) -> tuple[Mount, ...]:
         """What is mounted into a container; NotThere for one that is gone."""

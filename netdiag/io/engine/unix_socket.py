@@ -11,7 +11,9 @@ import json
 import re
 import socket
 import time
+from collections.abc import Iterator
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -28,6 +30,8 @@ from netdiag.engine.container import (
     sequence,
     text,
 )
+from netdiag.engine.events import LARGEST as LARGEST_EVENTS
+from netdiag.engine.events import ContainerEvent, parse_events, query
 from netdiag.engine.testcontainers import MOST_OF_SCRIPT, with_script
 from netdiag.errors import EngineError, NotThere
 from netdiag.io.engine.address import EngineAddress
@@ -90,6 +94,29 @@ class SocketEngine:
         listed = self._ask(f"{self._prefix}/networks")
         return tuple(sorted((parse_network(one) for one in sequence({"": listed}, "")), key=lambda n: n.name))
 
+    def events(self, since: datetime, until: datetime) -> tuple[ContainerEvent, ...]:
+        """The starts and ends of containers between two times of the engine's clock, as far as it remembers.
+
+        One that does not end its answer has said all by the time that there is for it.
+        """
+        from urllib.parse import urlencode
+
+        answer = bytearray()
+        try:
+            with suppress(TimeoutError):
+                for chunk in self._chunks(f"{self._prefix}/events?{urlencode(query(since, until))}"):
+                    answer += chunk[: LARGEST_EVENTS - len(answer)]
+                    if len(answer) == LARGEST_EVENTS:
+                        break
+            status, body = _parse(bytes(answer))
+        except OSError as error:
+            raise self._unanswered(error) from error
+        except ValueError as error:
+            raise self._not_as_promised(error) from error
+        if status != _OK:
+            raise EngineError(f"the engine answers {status}", where=self.address.url, hint=self._hint)
+        return parse_events(body)
+
     def _file(self, container: Container, path: str) -> bytes | None:
         """A small file of a container; None where it has none of that name, it is large, or the engine has it not.
 
@@ -113,9 +140,7 @@ class SocketEngine:
         except OSError as error:
             raise self._unanswered(error) from error
         except (ValueError, RecursionError) as error:
-            said = " ".join(str(error).split())[:300]
-            message = f"the engine does not answer as its API promises: {said}"
-            raise EngineError(message, where=self.address.url, hint=self._hint) from error
+            raise self._not_as_promised(error) from error
         if status != _OK:
             said = " ".join(text(document, "message").split())[:300]
             raise EngineError(f"the engine answers {status} {said}".rstrip(), where=self.address.url, hint=self._hint)
@@ -124,21 +149,31 @@ class SocketEngine:
     def _exchange(self, path: str, *, limit: int | None = None) -> bytes:
         most = LARGEST_ANSWER if limit is None else limit
         answer = bytearray()
+        for chunk in self._chunks(path):
+            answer += chunk
+            if len(answer) > most:
+                raise ValueError(f"its answer is larger than {most // 1024**2} MiB")
+        return bytes(answer)
+
+    def _chunks(self, path: str) -> Iterator[bytes]:
+        """An answer as it comes; TimeoutError where it has not ended in time."""
         deadline = time.monotonic() + self._timeout
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(self._timeout)
             connection.connect(self.address.unix_socket or "")
             connection.sendall(f"GET {path} HTTP/1.0\r\nHost: docker\r\n\r\n".encode())
             while chunk := connection.recv(_CHUNK):
-                answer += chunk
-                if len(answer) > most:
-                    raise ValueError(f"its answer is larger than {most // 1024**2} MiB")
+                yield chunk
                 connection.settimeout(_left(deadline))
-        return bytes(answer)
 
     @property
     def _hint(self) -> str:
         return f"the engine's address comes from {self.address.said_by}"
+
+    def _not_as_promised(self, error: Exception) -> EngineError:
+        said = " ".join(str(error).split())[:300]
+        message = f"the engine does not answer as its API promises: {said}"
+        return EngineError(message, where=self.address.url, hint=self._hint)
 
     def _unanswered(self, error: OSError) -> EngineError:
         where = self.address.url

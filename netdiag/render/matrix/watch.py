@@ -12,11 +12,13 @@ from enum import StrEnum
 
 from netdiag.deployment.model.verdict import Address, Cell, Verdict, Word
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh, edge_outcome, is_cut
+from netdiag.engine.events import ShortLife
+from netdiag.engine.testcontainers import session_title
 from netdiag.render.json_values import sound
 from netdiag.render.matrix.matrix_text import matrix_lines, verdict_explanation
 from netdiag.render.matrix.sections import mesh_lines
 from netdiag.render.redact import redacted
-from netdiag.render.report import Matrix, Report
+from netdiag.render.report import CameAndWent, Matrix, Report
 from netdiag.render.screen import Line, Run, Screen, Style, line_width, width, wrap
 from netdiag.render.wording import few_names, first_names, gathered_text, plural
 from netdiag.values import dataclass
@@ -33,17 +35,24 @@ _GROUPS_SHOWN = 20
 _NOT_OBSERVED = "not observed"
 _RUNS, _DOWN = "running", "not running"
 _SEEN, _UNSEEN = "checked", "not checked"
+# Of more containers that came and went between two looks the rest is counted.
+_MOST_LIVES = 50
+_ONE_TENTH = 9.95
 # So much of the picture at least is for the changes, where there are as many.
 _SHARE_OF_CHANGES = 3
 
 
 class Kind(StrEnum):
-    """What changed: a cell, a connection between members, whether a broker runs, whether an input can be looked at."""
+    """What changed: a cell, a connection between members, whether a broker runs, whether an input can be looked at.
+
+    Or a container that has come and gone.
+    """
 
     CELL = "cell"
     EDGE = "edge"
     BROKER = "broker"
     INPUT = "input"
+    CONTAINER = "container"
 
 
 class Turn(StrEnum):
@@ -144,6 +153,7 @@ def changes_between(before: Report | None, after: Report) -> tuple[Change, ...]:
     found += _brokers(before, after, unseen)
     found += _edges(_meshes(before), _meshes(after), unseen)
     found += _cells(_observed(before), _observed(after), unseen)
+    found += _lives(after.came_and_went)
     return tuple(found)
 
 
@@ -170,6 +180,7 @@ def change_line(change: Change, time: str) -> str:
         "vantage": change.subject if change.kind in (Kind.CELL, Kind.EDGE) else None,
         "bootstrap": None if change.bootstrap is None else str(change.bootstrap),
         "broker": change.subject if change.kind is Kind.BROKER else change.target,
+        "container": change.subject if change.kind is Kind.CONTAINER else None,
         "edge": change.edge,
         "before": change.before,
         "after": change.after,
@@ -196,7 +207,7 @@ def change_lines(changes: Sequence[Change], screen: Screen, clock: str, *, full:
             parts = wrap(screen.visible(_short(group[0].reason)), room)
             lines += [(Run(" " * indent + part, Style.DIM),) for part in parts]
     if len(groups) > _GROUPS_SHOWN and not full:
-        lines.append((Run(f"{' ' * len(clock)} and {len(groups) - _GROUPS_SHOWN} more groups of cells", Style.DIM),))
+        lines.append((Run(f"{' ' * len(clock)} and {len(groups) - _GROUPS_SHOWN} more changes", Style.DIM),))
     return lines
 
 
@@ -349,6 +360,28 @@ def _cells(before: _Cells, after: _Cells, unseen: set[str]) -> Iterable[Change]:
         )
 
 
+def _lives(passed: Sequence[CameAndWent]) -> Iterable[Change]:
+    """The containers that nobody has seen run; of many, the first."""
+    for one in passed[:_MOST_LIVES]:
+        yield _gone(one.input, one.life.start.name or one.life.start.id[:12], _life_text(one.life))
+    if len(passed) > _MOST_LIVES:
+        yield _gone(passed[-1].input, f"{len(passed) - _MOST_LIVES} more containers", "")
+
+
+def _gone(name: str, subject: str, reason: str) -> Change:
+    return Change(
+        kind=Kind.CONTAINER, turn=Turn.GONE, input=name, subject=subject, before=None, after=None, reason=reason
+    )
+
+
+def _life_text(life: ShortLife) -> str:
+    """Which image ran for how long, how it ended, and whose it was."""
+    seconds = f"{life.seconds:.1f}" if life.seconds < _ONE_TENTH else f"{life.seconds:.0f}"
+    code = "" if life.exit_code is None else f", exit code {life.exit_code}"
+    title = session_title(life.start)
+    return f"image {life.start.image} ran for {seconds} s{code}" + (f" ({title})" if title else "")
+
+
 def _observed_outcome(cell: Cell) -> tuple[object, ...]:
     """What makes a change: the verdict, and what became of each broker."""
     if cell.observed is None:
@@ -406,6 +439,8 @@ def _change_text(group: Sequence[Change], screen: Screen) -> str:
     words = f" {arrow} ".join(word for word in (first.before, first.after) if word is not None)
     if first.kind is Kind.EDGE:
         return f"{first.subject} {arrow} {first.target or first.bootstrap} ({first.edge}, {first.bootstrap}): {words}"
+    if first.kind is Kind.CONTAINER:
+        return f"{first.subject}: came and went"
     if first.kind is not Kind.CELL:
         return f"{first.subject}: {words}"
     vantages = few_names(list(dict.fromkeys(change.subject for change in group)))

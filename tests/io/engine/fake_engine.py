@@ -10,7 +10,7 @@ from pathlib import Path
 
 Answers = Mapping[str, object]
 """Path without its version, with or without its query -> document; an int is a status, bytes are sent as they are,
-None is silence."""
+None is silence, and a tuple of bytes is silence after these."""
 
 VERSION = {"ApiVersion": "1.41", "Version": "20.10.24", "Os": "linux", "MinAPIVersion": "1.12"}
 
@@ -27,6 +27,12 @@ def fake_engine(path: Path, answers: Answers) -> Iterator[str]:
             asked = "/" + self.path.split("/", 2)[2] if self.path.startswith("/v1.") else self.path
             found = answers.get(asked, answers.get(asked.partition("?")[0], 404))
             if found is None:
+                over.wait(20)
+                self.close_connection = True
+                return
+            if isinstance(found, tuple):
+                self.wfile.write(b"".join(found))
+                self.wfile.flush()
                 over.wait(20)
                 self.close_connection = True
                 return

@@ -1,19 +1,24 @@
 """An engine asked through its socket: what it says, what it does not, and never longer than it may take."""
 
+import json
 import os
 import socket
 import threading
 import time
+from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
+from netdiag.engine.events import LARGEST, query
 from netdiag.errors import EngineError, NotThere
 from netdiag.io.engine import unix_socket
 from netdiag.io.engine.address import EngineAddress
 from netdiag.io.engine.docker_sdk import connect
 from netdiag.io.engine.unix_socket import SocketEngine
 from tests.engine.test_documents import BROKER
+from tests.engine.test_events import document
 from tests.io.engine.fake_engine import VERSION, fake_engine
 from tests.io.namespaces import needs_root
 
@@ -155,6 +160,58 @@ def test_an_engine_that_answers_drop_by_drop(tmp_path: Path) -> None:
             engine.release()
         thread.join(10)
         assert not thread.is_alive()
+
+
+SINCE, UNTIL = datetime.fromtimestamp(1000, UTC), datetime.fromtimestamp(1005, UTC)
+HEAD = b"HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n"
+EVENTS = "".join(json.dumps(document(action, at=1001)) + "\n" for action in ("start", "die")).encode()
+
+
+def test_events_are_asked_for_between_two_times(tmp_path: Path) -> None:
+    asked = "/events?" + urlencode(query(SINCE, UNTIL))
+    with fake_engine(tmp_path / "s", {"/version": VERSION, asked: HEAD + EVENTS}) as url:
+        engine = engine_at(url)
+        found = engine.events(SINCE, UNTIL)
+        assert [(one.name, one.starts) for one in found] == [("name-a", True), ("name-a", False)]
+        engine.release()
+        assert engine.events(SINCE, UNTIL) == found
+        with connect(EngineAddress(url=url, said_by="--host")) as library:
+            assert library.events(SINCE, UNTIL) == found
+
+
+def test_events_of_an_engine_that_never_ends_its_answer(tmp_path: Path) -> None:
+    with fake_engine(tmp_path / "s", {"/version": VERSION, "/events": (HEAD, EVENTS)}) as url:
+        begin = time.monotonic()
+        assert len(engine_at(url, timeout=0.5).events(SINCE, UNTIL)) == 2
+    chunk = b"%x\r\n%b\r\n" % (len(EVENTS), EVENTS)
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with fake_engine(tmp_path / "t", {"/version": VERSION, "/events": (chunked, chunk)}) as url:
+        with connect(EngineAddress(url=url, said_by="--host"), timeout=0.5) as library:
+            assert len(library.events(SINCE, UNTIL)) == 2
+        assert time.monotonic() - begin < 5
+
+
+def test_events_without_bound(tmp_path: Path) -> None:
+    flood = HEAD + EVENTS * (LARGEST // len(EVENTS) + 1000)
+    with fake_engine(tmp_path / "s", {"/version": VERSION, "/events": flood}) as url:
+        assert len(engine_at(url).events(SINCE, UNTIL)) == 10_000
+        with connect(EngineAddress(url=url, said_by="--host")) as library:
+            assert len(library.events(SINCE, UNTIL)) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [(403, "answers 403"), (None, "in time|as its API promises"), (b"", "no engine|as its API promises")],
+)
+def test_an_engine_that_tells_no_events(tmp_path: Path, answer: object, says: str) -> None:
+    with fake_engine(tmp_path / "s", {"/version": VERSION, "/events": answer}) as url:
+        with pytest.raises(EngineError, match=says):
+            engine_at(url, timeout=0.3).events(SINCE, UNTIL)
+        with (
+            connect(EngineAddress(url=url, said_by="--host"), timeout=0.3) as library,
+            pytest.raises(EngineError, match=says),
+        ):
+            library.events(SINCE, UNTIL)
 
 
 def test_no_socket(tmp_path: Path) -> None:
