@@ -177,6 +177,11 @@ TARGETS = (
         "false error; at least 20 mistakes made in them found on the right line, and nothing else",
     ),
     _tests(
+        "testcontainers",
+        "sessions of Testcontainers for Java and Python in fourteen arrangements: what is found is what kcat fails at, "
+        "and kcat works after the repair, with no error left",
+    ),
+    _tests(
         "watch-delay",
         "faults that befall a container under --live --watch (stopped, paused, packets dropped): told within two "
         "intervals",
