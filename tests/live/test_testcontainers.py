@@ -57,7 +57,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrangement:
-    """What people get wrong, and what they do about it; the rule that finds it, and words of its hint.
+    """What people get wrong, and what they do about it; the rule that finds it, and words of each hint.
 
     `then` happens to the wrong one after it has started. `beside` is another session that runs meanwhile.
     """
@@ -67,7 +67,7 @@ class Arrangement:
     wrong: Form
     right: Form
     rule: str
-    hint: str = ""
+    hints: tuple[str, ...] = ("",)
     then: Callable[[Session], None] | None = None
     beside: tuple[str, tuple[Planned, ...]] | None = None
     is_short: bool = False
@@ -102,7 +102,7 @@ ARRANGEMENTS = (
         wrong=Form(plan=(kafka(JAVA), app("kafka:9092")), at="kafka:9092"),
         right=Form(plan=(kafka(JAVA, listeners=LISTENER), app("kafka:19092")), at="kafka:19092"),
         rule=MISSING,
-        hint='.withListener("kafka:19092")',
+        hints=('.withListener("kafka:19092")',),
         is_short=True,
     ),
     Arrangement(
@@ -111,7 +111,7 @@ ARRANGEMENTS = (
         wrong=Form(plan=(kafka(JAVA, image=CP_KAFKA), app("kafka:9092")), at="kafka:9092"),
         right=Form(plan=(kafka(JAVA, image=CP_KAFKA), app("kafka:9093")), at="kafka:9093"),
         rule=MISSING,
-        hint="kafka:9093 works from there",
+        hints=("kafka:9093 works from there",),
     ),
     Arrangement(
         name="python, one network",
@@ -119,7 +119,7 @@ ARRANGEMENTS = (
         wrong=Form(plan=(kafka(PYTHON), app("kafka:9093")), at="kafka:9093"),
         right=Form(plan=(kafka(PYTHON), app("kafka:9092")), at="kafka:9092"),
         rule=MISSING,
-        hint="let containers use kafka:9092",
+        hints=("let containers use kafka:9092",),
         is_short=True,
     ),
     Arrangement(
@@ -128,7 +128,7 @@ ARRANGEMENTS = (
         wrong=Form(plan=(kafka(JAVA, listeners={"kafka:9092": ""}, fails=True), app("kafka:9092")), at="kafka:9092"),
         right=Form(plan=(kafka(JAVA, listeners=LISTENER), app("kafka:19092")), at="kafka:19092"),
         rule="listener-port-conflict",
-        hint='.withListener("kafka:19092")',
+        hints=('.withListener("kafka:19092")',),
     ),
     Arrangement(
         name="python, two networks",
@@ -142,7 +142,7 @@ ARRANGEMENTS = (
             at="kafka:9092",
         ),
         rule="listener-unparsable",
-        hint="kafka_config.limit_broker_to_first_host = True",
+        hints=("kafka_config.limit_broker_to_first_host = True",),
     ),
     Arrangement(
         name="java, an address that was mapped before a restart",
@@ -150,7 +150,7 @@ ARRANGEMENTS = (
         wrong=Form(plan=(kafka(JAVA, networks=()),), at=""),
         right=Form(plan=(kafka(JAVA, networks=()),), at=""),
         rule="advertised-port-differs-from-published",
-        hint="start a new one",
+        hints=("start a new one",),
         then=restart,
     ),
     Arrangement(
@@ -159,7 +159,7 @@ ARRANGEMENTS = (
         wrong=Form(plan=(kafka(PYTHON),), at=""),
         right=Form(plan=(kafka(PYTHON),), at=""),
         rule="advertised-port-differs-from-published",
-        hint="start a new one",
+        hints=("start a new one",),
         then=restart,
     ),
     Arrangement(
@@ -176,7 +176,7 @@ ARRANGEMENTS = (
             at="kafka:19092",
         ),
         rule=MISSING,
-        hint='.withListener("kafka:19092")',
+        hints=('.withListener("kafka:19092")',),
     ),
     Arrangement(
         name="java, access to the docker host",
@@ -193,7 +193,7 @@ ARRANGEMENTS = (
             at="kafka:19092",
         ),
         rule=MISSING,
-        hint='.withListener("kafka:19092")',
+        hints=('.withListener("kafka:19092")',),
     ),
     Arrangement(
         name="two sessions",
@@ -201,7 +201,7 @@ ARRANGEMENTS = (
         wrong=Form(plan=(kafka(JAVA), app("kafka:9092")), at="kafka:9092"),
         right=Form(plan=(kafka(JAVA, listeners=LISTENER), app("kafka:19092")), at="kafka:19092"),
         rule=MISSING,
-        hint='.withListener("kafka:19092")',
+        hints=('.withListener("kafka:19092")',),
         beside=(PYTHON, (kafka(PYTHON), app("kafka:9092"))),
     ),
     Arrangement(
@@ -216,7 +216,7 @@ ARRANGEMENTS = (
             at="kafka-1:19092",
         ),
         rule=MISSING,
-        hint=".withListener(",
+        hints=('.withListener("kafka-1:19092")', '.withListener("kafka-2:19092")'),
     ),
     Arrangement(
         name="python, no alias",
@@ -250,7 +250,7 @@ ARRANGEMENTS = (
             at="kafka:19092",
         ),
         rule="listener-bound-to-one-network",
-        hint='.withListener("0.0.0.0:19092", () -> "kafka:19092")',
+        hints=('.withListener("0.0.0.0:19092", () -> "kafka:19092")',),
     ),
 )
 
@@ -297,8 +297,9 @@ def proven(lab: Lab, each: Arrangement, folder: Path) -> None:
                 _until(lambda: bool(lab.engine.docker("ps", "-q", "--filter", "status=exited").split()))
             checked = check(lab)
             findings = checked.found(each.rule)
-            assert len(findings) == 1, checked.document["findings"]
-            assert each.hint in findings[0]["hint"]
+            said = sorted(finding["hint"] for finding in findings)
+            assert len(said) == len(each.hints), checked.document["findings"]
+            assert all(words in hint for words, hint in zip(each.hints, said, strict=True)), said
             assert len(checked.document["inputs"]) == (1 if each.beside is None else 2)
             assert not delivers(lab, running, each.wrong)
         with started(lab, each.library, each.right, folder) as running:
