@@ -339,7 +339,9 @@ class ClusterReading:
             brokers=tuple(one for one in answers.brokers if one.member in names),
         )
         registries = list(_registries(own))
-        registries += self._metadata_log(directories, {one.cluster_id for one in registries})
+        # Clusters made from one template have one id: another's log is not theirs.
+        logs = {name: one for name, one in directories.items() if name in names}
+        registries += self._metadata_log(logs, {one.cluster_id for one in registries})
         return join_registered(
             self.brokers,
             registries,
@@ -403,11 +405,25 @@ class ClusterReading:
         if broker.is_configured_by_file:
             ends = [("", port) for port in sorted({one.port for one in self._seen.sockets.get(broker.name, ())})]
         found = (
-            Address(host="localhost" if is_wildcard(host) else host, port=port)
+            Address(host=own, port=port)
             for host, port in ends
             if 0 < port < 65536
+            for own in self._own_hosts(broker, host)
         )
         return tuple(dict.fromkeys(found))[:_MOST_DOORS]
+
+    def _own_hosts(self, broker: Broker, host: str) -> tuple[str, ...]:
+        """What leads from inside a broker's container to its listener on a host, and to that of no other broker."""
+        if is_wildcard(host):
+            return ("localhost",)
+        called = self._seen.deployment.members_by_network_name
+        shared = [
+            address
+            for attachment in broker.member.attachments
+            if host in attachment.names and len(called.get((attachment.network, host), ())) > 1
+            for address in attachment.addresses
+        ]
+        return tuple(shared) or (host,)
 
     def _metadata_log(self, directories: Mapping[str, DataDirectory], told: set[str | None]) -> Iterable[Registry]:
         """The log of the node that has got furthest, of the cluster that brokers belong to where they answer."""

@@ -115,8 +115,11 @@ def _other_alias(broker: Broker) -> str | None:
     if library not in _ALIASES:
         return None
     alias = f"{_alias(broker) or _ALIAS}-2"
-    spelled = _LISTENERS if library in _LISTENERS else _ALIASES
-    return f"give each broker an alias of its own: {spelled[library].format(alias, _free_port(broker))}"
+    added = next((e.endpoint.port for e in broker.config.listeners if _is_added(e.endpoint.listener)), None)
+    spelled = _ALIASES[library].format(alias)
+    if library in _LISTENERS and added is not None:
+        spelled = _LISTENERS[library].format(alias, added)
+    return f"give each broker an alias of its own: {spelled}"
 
 
 _WORDS: Mapping[str, Callable[[Broker], str | None]] = {
@@ -125,6 +128,7 @@ _WORDS: Mapping[str, Callable[[Broker], str | None]] = {
     "listener-bound-to-one-network": _every_address,
     "advertised-port-differs-from-published": _start_anew,
     "duplicate-advertised-endpoint": _other_alias,
+    "live-ambiguous-name": _other_alias,
 }
 
 

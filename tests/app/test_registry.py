@@ -8,7 +8,7 @@ import pytest
 
 from netdiag.app import registry as registry_module
 from netdiag.app.configuration import CheckOptions
-from netdiag.app.registry import RegistryOptions, read_registry
+from netdiag.app.registry import RegistryOptions, cluster_readings, read_registry
 from netdiag.app.storage import StorageQuery
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.model.verdict import Address, Answered, Contact, Failed, Reason
@@ -286,6 +286,60 @@ def test_the_metadata_log_of_the_cluster_that_answers(
     logs = [one.source for one in found.registries if one.kind is RegistryKind.METADATA_LOG]
     assert logs == ([source] if source else [])
     assert found.controller_id == (10 if told else None)
+
+
+TWINS = """\
+services:
+  one:
+    image: apache/kafka:4.3.1
+    networks: &networks {default: {aliases: [kafka]}}
+    environment: &settings
+      CLUSTER_ID: 4L6g3nShT-eMCtK--X86sw
+      KAFKA_NODE_ID: 1
+      KAFKA_PROCESS_ROLES: broker,controller
+      KAFKA_LISTENERS: PLAINTEXT://:9092,TC-0://kafka:19092,CONTROLLER://:9094
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://localhost:32771,TC-0://kafka:19092
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,TC-0:PLAINTEXT,CONTROLLER:PLAINTEXT
+      KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+      KAFKA_CONTROLLER_QUORUM_VOTERS: 1@localhost:9094
+  two: {image: "apache/kafka:4.3.1", networks: *networks, environment: *settings}
+"""
+
+
+def test_of_two_clusters_with_one_id_each_has_its_own_log_and_its_own_doors(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(TWINS, monkeypatch)
+    deployment = world.live.deployment
+    numbers = {"one": "172.18.0.2", "two": "172.18.0.3"}
+    members = {
+        m.name: replace(m, attachments=tuple(replace(a, addresses=(numbers[m.name],)) for a in m.attachments))
+        for m in deployment.members
+    }
+    world.live = replace(
+        world.live,
+        deployment=replace(
+            deployment,
+            brokers=tuple(replace(b, member=members[b.name]) for b in deployment.brokers),
+        ),
+    )
+    logs = {
+        name: directory(
+            "4L6g3nShT-eMCtK--X86sw",
+            StoredState(
+                brokers=(Registration(node_id=1, endpoints=(f"PLAINTEXT://{name}:9092",), is_fenced=False),),
+                metadata_offset=offset,
+            ),
+        )
+        for name, offset in (("one", 900), ("two", 7))
+    }
+    readings = cluster_readings(world.live)
+    assert [[broker.name for broker in reading.brokers] for reading in readings] == [["one"], ["two"]]
+    joined = [reading.joined(RegistryAnswers(), logs) for reading in readings]
+    assert [one.registry.source for one in joined if one.registry] == [
+        "the metadata log of one",
+        "the metadata log of two",
+    ]
+    asked = [str(address) for reading in readings for each in reading.questions().brokers for address in each.addresses]
+    assert asked == ["localhost:9092", "172.18.0.2:19092", "localhost:9092", "172.18.0.3:19092"]
 
 
 def test_a_broker_that_a_file_configures_is_asked_at_the_ports_that_listen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,47 @@ from netdiag.deployment.prediction.mesh import (
     is_cut,
     mesh_edges,
 )
+from netdiag.engine.testcontainers import Library
+from netdiag.rules.declared import check_deployment
 from tests.deployment.stacks import deployment_of, five_brokers
+
+QUORUM = """\
+services:
+  one: &broker
+    image: apache/kafka:4.3.1
+    networks: {default: {aliases: [kafka]}}
+    environment: &settings
+      CLUSTER_ID: 4L6g3nShT-eMCtK--X86sw
+      KAFKA_NODE_ID: 1
+      KAFKA_PROCESS_ROLES: broker,controller
+      KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+      KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9094
+      KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9094
+  two: {<<: *broker}
+  three:
+    <<: *broker
+    networks: [default]
+    environment: {<<: *settings, KAFKA_NODE_ID: 2, KAFKA_PROCESS_ROLES: broker, KAFKA_LISTENERS: "PLAINTEXT://:9092"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("alias", "clusters", "rules"),
+    [
+        ("one", [["one", "three"], ["two"], ["one", "three"]], {"duplicate-node-id"}),
+        ("kafka", [["one"], ["two"], ["three"]], set()),
+    ],
+)
+def test_brokers_that_tests_started_are_one_cluster_where_the_quorum_is_one(
+    alias: str, clusters: list[list[str]], rules: set[str]
+) -> None:
+    """Two that are called alike are a quorum each; one that has forgotten to change its id is told."""
+    declared = deployment_of(QUORUM.replace("1@kafka", f"1@{alias}"))
+    started = [replace(one, member=replace(one.member, started_by=Library.PYTHON)) for one in declared.brokers]
+    deployment = replace(declared, brokers=tuple(started))
+    assert [[each.name for each in cluster_of(deployment, one)] for one in deployment.brokers] == clusters
+    assert {finding.rule for finding in check_deployment(deployment)} & {"duplicate-node-id"} == rules
+    assert {finding.rule for finding in check_deployment(declared)} & {"duplicate-node-id"} == {"duplicate-node-id"}
 
 
 def test_one_zookeeper_is_one_cluster() -> None:

@@ -65,6 +65,15 @@ def test_an_explicit_hostname_on_two_networks_is_not_decided_here() -> None:
     assert reach(text + "  back:\n")[0] is Reach.UNKNOWN
 
 
+def test_of_an_alias_that_others_have_each_binds_its_own_address() -> None:
+    service = "{image: 'apache/kafka:4.3.1', networks: {default: {aliases: [kafka]}}, environment: %s}"
+    settings = "{KAFKA_LISTENERS: 'PLAINTEXT://kafka:9092', KAFKA_PROCESS_ROLES: broker}"
+    names = ("one", "two", "three")
+    deployment = deployment_of("services:\n" + "".join(f"  {name}: {service % settings}\n" for name in names))
+    found = [binding(deployment, one, one.config.listeners[0]) for one in deployment.brokers]
+    assert [(one.reach, one.network) for one in found] == [(Reach.ONE_NETWORK, "default")] * 3
+
+
 def test_an_external_network_may_give_any_address() -> None:
     text = five_brokers(bind="10.9.9.9").replace("networks:\n  kafka:\n", "networks:\n  kafka: {external: true}\n")
     assert reach(text)[0] is Reach.UNKNOWN

@@ -19,12 +19,12 @@ _VOTERS = "controller.quorum.voters"
 def cluster_of(deployment: Deployment, broker: Broker) -> tuple[Broker, ...]:
     """The brokers that share this one's quorum or ZooKeeper, itself included.
 
-    Projects made from one template have the same settings: their brokers are one cluster only where the addresses of
-    the quorum lead all of them to the same containers.
+    Projects made from one template have the same settings, and so have the brokers that a library for tests starts:
+    they are one cluster only where the addresses of the quorum lead all of them to the same containers.
     """
     key = cluster_key(broker)
     alike = tuple(other for other in deployment.all_brokers if cluster_key(other) == key)
-    if len({other.member.project for other in alike}) == 1:
+    if len({other.member.project for other in alike}) == 1 and broker.member.started_by is None:
         return alike
     quorum = quorum_members(deployment, broker)
     return tuple(other for other in alike if other is broker or quorum_members(deployment, other) == quorum)

@@ -3,7 +3,7 @@
 A socket is a broker's or a relay's; of a namespace that has been looked into, others are known to be there.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from ipaddress import ip_address
 
@@ -278,8 +278,17 @@ def _binding_by_name(deployment: Deployment, broker: Broker, host: str) -> Bindi
             return Binding(reach=Reach.ONE_NETWORK, network=first.network)
         case (Loopback(), *_):
             return Binding(reach=Reach.LOOPBACK)
+        case (MemberAddress(), *_) if (network := _network_of_own(owner, resolution)) is not None:
+            # An alias that others have too: the C library puts an address of the container itself first.
+            return Binding(reach=Reach.ONE_NETWORK, network=network)
         case _:
             return Binding(reach=Reach.FOREIGN, because=f"{host} is not an address of this container")
+
+
+def _network_of_own(owner: Member, targets: Iterable[object]) -> str | None:
+    """The network of the first target that is an address of this member."""
+    own = (one for one in targets if isinstance(one, MemberAddress) and one.member == owner.name)
+    return next((one.network for one in own), None)
 
 
 def _binding_of_number(deployment: Deployment, broker: Broker, host: str) -> Binding:
