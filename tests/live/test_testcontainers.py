@@ -283,6 +283,29 @@ def test_a_container_gets_the_mapped_port(lab: Lab, each: Arrangement, tmp_path:
     figure("arrangements", 1)
 
 
+@pytest.mark.bar("testcontainers", long=True)
+@pytest.mark.parametrize(
+    ("library", "listeners", "hint"),
+    [
+        (JAVA, {}, '.withNetworkAliases("kafka-2")'),
+        (JAVA, LISTENER, '.withListener("kafka-2:19092")'),
+        (PYTHON, {}, '.with_network_aliases("kafka-2")'),
+    ],
+)
+def test_two_brokers_with_one_alias_are_two_clusters(
+    lab: Lab, library: str, listeners: dict[str, str], hint: str
+) -> None:
+    """The library gives both one cluster id and one node id: nothing of one is said of the other."""
+    load_testcontainers_images(lab.engine)
+    pair = [kafka(library, name=name, listeners=listeners) for name in ("one", "two")]
+    with session(lab.engine, library, [*pair, app(next(iter(listeners), "kafka:9092"))]):
+        checked = check(lab)
+    rules = {finding["rule"] for finding in checked.document["findings"]}
+    assert rules == {"live-ambiguous-name", *(["duplicate-advertised-endpoint"] if listeners else [])}
+    assert all(finding["hint"].endswith(hint) for finding in checked.document["findings"])
+    assert [cell for cell in checked.document["matrix"] if cell["agrees"] is False] == []
+
+
 def proven(lab: Lab, each: Arrangement, folder: Path) -> None:
     """The wrong form and the right one."""
     load_testcontainers_images(lab.engine)
