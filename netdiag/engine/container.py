@@ -205,7 +205,8 @@ class Container:
     `requested_ports` those that were asked for; they differ while it is stopped and on internal networks.
     `publish_all` asks for every port that the image exposes. `start_script` is the text of the script that its command
     waits for, `advertised` the advertised listeners that this script has computed, where the image has written them
-    down; they are empty where there are none, or nobody has read them.
+    down, `config_file` the text of a configuration that it waits for; they are empty where there are none, or nobody
+    has read them.
     """
 
     id: str
@@ -228,6 +229,7 @@ class Container:
     publish_all: bool = False
     start_script: str = ""
     advertised: str = ""
+    config_file: str = ""
 
     @property
     def short_id(self) -> str:

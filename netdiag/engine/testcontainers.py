@@ -2,8 +2,11 @@
 
 A broker has to advertise a port that the engine chooses. So these libraries start a shell that waits for a script, ask
 which port it is, and then copy the script into the container: it exports the advertised listeners and runs the image.
+Redpanda gets them as flags in the script (Python, .NET), or in a redpanda.yaml that its command waits for (Java, Go,
+Node).
 
-Source: the labels and Kafka modules of testcontainers-java 2.0, -python 4.15, -go, -node and -dotnet as of August 2026.
+Source: the labels, Kafka and Redpanda modules of testcontainers-java 2.0, -python 4.15, -go, -node and -dotnet as of
+August 2026.
 """
 
 import re
@@ -29,6 +32,10 @@ ADVERTISED = "KAFKA_ADVERTISED_LISTENERS"
 _WAITS = regex(
     r"while \[ ! -f (?P<path>/[A-Za-z0-9_./-]{1,200}) \]; do sleep [0-9.]{1,8}; done; (?:(?:ba)?sh )?(?P=path)"
 )
+_REDPANDA_WAITS = "/entrypoint-tc.sh"
+_REDPANDA_FILE = "/etc/redpanda/redpanda.yaml"
+# Until it is there, the file is the image's own.
+_INJECTED = "# Injected by testcontainers"
 _EXPORT = regex(r"\s*export\s+([A-Za-z_]\w*)=")
 _MOST_LINES = 1000
 # The first digits tell sessions apart.
@@ -114,6 +121,12 @@ def awaited_script(container: Container) -> str | None:
     return found["path"] if found else None
 
 
+def awaited_file(container: Container) -> str | None:
+    """The path of the script or of the redpanda.yaml that its command waits for; None where it waits for none."""
+    words = (*container.entrypoint, *container.command)
+    return _REDPANDA_FILE if words[:1] == (_REDPANDA_WAITS,) else awaited_script(container)
+
+
 def exported(container: Container) -> Mapping[str, str | None]:
     """The variables that its start script exports; None is a value that a shell computes, and nobody has read.
 
@@ -139,16 +152,36 @@ def exports(script: str) -> Iterator[tuple[str, str]]:
 
 def with_script(container: Container, read: Callable[[str], bytes | None]) -> Container:
     """With the script that it waits for, and what this has computed; `read` gives a small file of the container."""
-    path = awaited_script(container)
+    path = awaited_file(container)
+    if path == _REDPANDA_FILE:
+        return _with_redpanda_file(container, read)
     script = (read(path) if path is not None else None) or b""
     if not script:
         return container
     told = replace(container, start_script=script.decode("utf-8", errors="replace"))
+    if redpanda_start(told.start_script):
+        return _with_redpanda_file(told, read)
     if exported(told).get(ADVERTISED, "") is not None:
         return told
     generated = (read(_GENERATED) or b"").decode("utf-8", errors="replace")
     written = _WRITTEN.findall(generated)
     return replace(told, advertised=written[-1].strip().replace("\\:", ":")) if written else told
+
+
+def redpanda_start(script: str) -> tuple[str, ...]:
+    """The words of the line of a script that starts Redpanda; none where no line does."""
+    for line in script.replace("\\\n", " ").splitlines()[:_MOST_LINES]:
+        if "redpanda start" in line:
+            try:
+                return tuple(shlex.split(line))
+            except ValueError:
+                return ()
+    return ()
+
+
+def _with_redpanda_file(container: Container, read: Callable[[str], bytes | None]) -> Container:
+    text = (read(_REDPANDA_FILE) or b"").decode("utf-8", errors="replace")
+    return replace(container, config_file=text) if text.startswith(_INJECTED) else container
 
 
 def _value(text: str) -> str | None:

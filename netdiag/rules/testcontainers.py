@@ -13,9 +13,11 @@ from netdiag.deployment.model.verdict import Word
 from netdiag.deployment.observation.live_view import LiveView
 from netdiag.engine.testcontainers import Library
 from netdiag.findings import Finding
+from netdiag.kafka.broker_config import Mode
 
 # What the documentation of these libraries calls it.
 _ALIAS = "kafka"
+_REDPANDA_ALIAS = "redpanda"
 _PORT = 19092
 _HIGHEST_PORT = 65535
 
@@ -26,6 +28,10 @@ _ALIASES: Mapping[Library, str] = {
     Library.NODE: '.withNetworkAliases("{0}")',
     Library.DOTNET: '.WithNetworkAliases("{0}")',
 }
+_REDPANDA_LISTENERS: Mapping[Library, str] = {
+    Library.JAVA: '.withListener(() -> "{0}:{1}")',
+    Library.GO: 'redpanda.WithListener("{0}:{1}")',
+}
 _LISTENERS: Mapping[Library, str] = {
     Library.JAVA: '.withListener("{0}:{1}")',
     Library.DOTNET: '.WithListener("{0}:{1}")',
@@ -35,7 +41,7 @@ _LISTENERS: Mapping[Library, str] = {
 def listener_hint(view: LiveView, broker: Broker, vantage: Vantage) -> str:
     """How containers at a vantage get a listener of their own."""
     library = broker.member.started_by or Library.OTHER
-    alias = _alias(broker) or _ALIAS
+    alias = _alias(broker) or (_REDPANDA_ALIAS if broker.config.mode is Mode.REDPANDA else _ALIAS)
     works = next(
         (
             str(cell.bootstrap)
@@ -47,12 +53,18 @@ def listener_hint(view: LiveView, broker: Broker, vantage: Vantage) -> str:
         ),
         None,
     )
-    if library in _LISTENERS:
+    spellings = _listeners(broker)
+    if library in spellings:
         port = _free_port(broker)
-        added = f"add {_LISTENERS[library].format(alias, port)} and let containers use {alias}:{port}"
+        added = f"add {spellings[library].format(alias, port)} and let containers use {alias}:{port}"
         return f"{added}; without it, {works} works from there" if works else added
     if works:
         return f"let containers use {works}: what that listener advertises works from there"
+    if broker.config.mode is Mode.REDPANDA:
+        return (
+            f"{library.title} gives Redpanda no listener for containers: start it as a generic container with "
+            f"--advertise-kafka-addr PLAINTEXT://{alias}:29092"
+        )
     if _alias(broker) is None and library in _ALIASES:
         return (
             f"add {_ALIASES[library].format(alias)} on a network of their own, and let containers use {_inside(broker)}"
@@ -72,12 +84,12 @@ def in_words(finding: Finding, deployment: Deployment) -> Finding:
 def _other_port(broker: Broker) -> str | None:
     """For two listeners on one port."""
     library = broker.member.started_by or Library.OTHER
-    if library not in _LISTENERS:
+    if library not in _listeners(broker):
         return None
     taken = ", ".join(
         sorted({str(e.endpoint.port) for e in broker.config.listeners if not _is_added(e.endpoint.listener)})
     )
-    listener = _LISTENERS[library].format(_alias(broker) or _ALIAS, _free_port(broker))
+    listener = _listeners(broker)[library].format(_alias(broker) or _ALIAS, _free_port(broker))
     return f"take another port than {taken}, which the library uses itself: {listener}"
 
 
@@ -117,8 +129,8 @@ def _other_alias(broker: Broker) -> str | None:
     alias = f"{_alias(broker) or _ALIAS}-2"
     added = next((e.endpoint.port for e in broker.config.listeners if _is_added(e.endpoint.listener)), None)
     spelled = _ALIASES[library].format(alias)
-    if library in _LISTENERS and added is not None:
-        spelled = _LISTENERS[library].format(alias, added)
+    if library in _listeners(broker) and added is not None:
+        spelled = _listeners(broker)[library].format(alias, added)
     return f"give each broker an alias of its own: {spelled}"
 
 
@@ -130,6 +142,11 @@ _WORDS: Mapping[str, Callable[[Broker], str | None]] = {
     "duplicate-advertised-endpoint": _other_alias,
     "live-ambiguous-name": _other_alias,
 }
+
+
+def _listeners(broker: Broker) -> Mapping[Library, str]:
+    """How a listener is added to such a broker."""
+    return _REDPANDA_LISTENERS if broker.config.mode is Mode.REDPANDA else _LISTENERS
 
 
 def _is_added(listener: str) -> bool:

@@ -15,6 +15,7 @@ from netdiag.engine.testcontainers import (
     exported,
     is_reaper,
     library_of,
+    redpanda_start,
     session_of,
     with_script,
 )
@@ -137,3 +138,96 @@ def test_the_reaper_is_known_by_label_or_image() -> None:
     assert is_reaper(container(labels=mine, image="registry.example:5000/testcontainers/ryuk:0.14.0"))
     assert not is_reaper(container(labels=mine, image="testcontainers/sshd:1.3.0"))
     assert not is_reaper(container(image="testcontainers/ryuk:0.14.0"))
+
+
+REDPANDA = "docker.redpanda.com/redpandadata/redpanda:v24.2.7"
+# What Java, Go and Node.js copy into it.
+REDPANDA_YAML = """\
+# Injected by testcontainers
+redpanda:
+  kafka_api:
+    - address: 0.0.0.0
+      name: external
+      port: 9092
+      authentication_method: none
+    - address: 0.0.0.0
+      name: internal
+      port: 9093
+      authentication_method: none
+    - address: 0.0.0.0
+      name: redpanda
+      port: 19092
+  advertised_kafka_api:
+    - address: localhost
+      name: external
+      port: 32771
+    - address: 127.0.0.1
+      name: internal
+      port: 9093
+    - address: redpanda
+      name: redpanda
+      port: 19092
+schema_registry:
+  schema_registry_api:
+  - {address: "0.0.0.0", name: main, port: 8081}
+"""
+# Python's and .NET's.
+REDPANDA_SCRIPT = """\
+#!/bin/bash
+/usr/bin/rpk redpanda start --mode dev-container --smp 1 --memory 1G \\
+--kafka-addr PLAINTEXT://0.0.0.0:29092,OUTSIDE://0.0.0.0:9092 \\
+--advertise-kafka-addr PLAINTEXT://127.0.0.1:29092,OUTSIDE://localhost:32771
+"""
+OF_FILE = ["external://localhost:32771", "internal://127.0.0.1:9093", "redpanda://redpanda:19092"]
+OF_SCRIPT = ["PLAINTEXT://127.0.0.1:29092", "OUTSIDE://localhost:32771"]
+NODE_SCRIPT = "#!/bin/bash\nrpk redpanda start --mode dev-container --smp=1 --memory=1G"
+ENTRYPOINT = ("/entrypoint-tc.sh", "redpanda", "start", "--mode=dev-container", "--smp=1")
+SHELL = ("-c", "while [ ! -f /testcontainers_start.sh ]; do sleep 0.1; done; /testcontainers_start.sh")
+PYTHON_SHELL = (
+    "-c",
+    "while [ ! -f /var/lib/redpanda/tc-start.sh ]; do sleep 0.1; done; sh /var/lib/redpanda/tc-start.sh",
+)
+FILE, NODE_PATH, PYTHON_PATH = (
+    "/etc/redpanda/redpanda.yaml",
+    "/testcontainers_start.sh",
+    "/var/lib/redpanda/tc-start.sh",
+)
+PACKAGED = "redpanda:\n  kafka_api: [{address: 0.0.0.0, port: 9092}]\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "files", "advertised"),
+    [
+        (ENTRYPOINT, {FILE: REDPANDA_YAML}, OF_FILE),
+        (ENTRYPOINT, {FILE: PACKAGED}, None),
+        (ENTRYPOINT, {FILE: "# Injected by testcontainers\n["}, None),
+        (SHELL, {NODE_PATH: NODE_SCRIPT, FILE: REDPANDA_YAML}, OF_FILE),
+        (SHELL, {NODE_PATH: NODE_SCRIPT, FILE: PACKAGED}, None),
+        (PYTHON_SHELL, {PYTHON_PATH: REDPANDA_SCRIPT, FILE: PACKAGED}, OF_SCRIPT),
+        (PYTHON_SHELL, {FILE: PACKAGED}, None),
+        (PYTHON_SHELL, {PYTHON_PATH: "rpk redpanda start 'unfinished"}, None),
+    ],
+)
+def test_what_redpanda_advertises(words: tuple[str, ...], files: dict[str, str], advertised: list[str] | None) -> None:
+    one = with_script(container(*words, image=REDPANDA), lambda path: files[path].encode() if path in files else None)
+    assert runs_kafka(one)
+    (broker,) = deployment(one).brokers
+    assert broker.config.is_unknown("advertised.listeners") is (advertised is None)
+    assert [str(entry.endpoint) for entry in broker.config.advertised_listeners] == (advertised or [])
+    if advertised:
+        assert {entry.endpoint.port for entry in broker.config.listeners} >= {9092}
+
+
+def test_a_tool_of_redpanda_is_no_broker() -> None:
+    assert not runs_kafka(container("-c", "rpk topic list", image=REDPANDA))
+
+
+@pytest.mark.parametrize("flood", ["redpanda start {}", "{}redpanda start"])
+def test_a_flood_of_words_and_lines_is_read_in_time(flood: str) -> None:
+    def seconds(size: int) -> float:
+        script = flood.format(("'a' " if flood.startswith("redpanda") else "x \\\n") * size)
+        begin = time.perf_counter()
+        assert redpanda_start(script)
+        return time.perf_counter() - begin
+
+    assert grows_linearly(seconds, 4_000, least=0.002)

@@ -517,3 +517,38 @@ x-observed:
     told = {finding.rule for finding in check_live(view_of(text))}
     assert "live-bootstrap-dns" in told
     assert "live-bootstrap-dns" not in {f.rule for f in check_live(view_of(text + "  testcontainers: java\n"))}
+
+
+REDPANDA = """\
+services:
+  redpanda:
+    image: redpandadata/redpanda:v24.2.7
+    ports: ["32771:9092"]
+    command: >-
+      redpanda start --kafka-addr PLAINTEXT://0.0.0.0:29092,OUTSIDE://0.0.0.0:9092
+      --advertise-kafka-addr PLAINTEXT://127.0.0.1:29092,OUTSIDE://localhost:32771
+  app: {image: app, environment: {KAFKA_BOOTSTRAP_SERVERS: "redpanda:9092"}}
+x-observed:
+  cells:
+    - vantage: container app
+      bootstrap: redpanda:9092
+      answers: {node: 0, listener: OUTSIDE}
+      told: [{node: 0, at: "localhost:32771", gives: refused}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("library", "hint"),
+    [
+        ("java", 'add .withListener(() -> "redpanda:19092") and let containers use redpanda:19092'),
+        ("go", 'add redpanda.WithListener("redpanda:19092") and let containers use redpanda:19092'),
+        (
+            "python",
+            "Testcontainers for Python gives Redpanda no listener for containers: start it as a generic",
+        ),
+    ],
+)
+def test_what_helps_redpanda_is_in_the_words_of_the_library(library: str, hint: str) -> None:
+    found = check_live(view_of(REDPANDA + f"  testcontainers: {library}\n"))
+    (finding,) = [one for one in found if one.rule == "live-testcontainers-listener"]
+    assert (finding.hint or "").startswith(hint)

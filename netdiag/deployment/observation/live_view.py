@@ -37,7 +37,7 @@ from netdiag.deployment.prediction.shared_names import NamedContact, member_in_w
 from netdiag.deployment.prediction.sockets import Accepted
 from netdiag.deployment.sources.declared_services import DeclaredServices
 from netdiag.engine.container import Container, Status
-from netdiag.engine.testcontainers import awaited_script
+from netdiag.engine.testcontainers import awaited_file
 from netdiag.kafka.listeners import is_loopback
 from netdiag.kafka.security import CertificateFault, ListenerSecurity, TrustAnchor, faults_of
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
@@ -357,13 +357,13 @@ def starting_brokers(
         container, listening = containers.get(broker.name), ports.get(broker.name)
         # A quorum's listener opens long before those for clients.
         wanted = {entry.endpoint.port for entry in broker.config.broker_listeners or broker.config.listeners}
-        if container is None or listening is None or not wanted or wanted.intersection(listening):
+        awaited = awaited_file(container) if container is not None else None
+        if container is None or listening is None or wanted.intersection(listening):
             continue
-        if container.state.status is not Status.RUNNING:
+        if container.state.status is not Status.RUNNING or not (wanted or awaited):
             continue
-        script = awaited_script(container)
-        if script is not None and not container.start_script:
-            found[broker.name] = f"it waits for {script}, which Testcontainers copies into it"
+        if awaited is not None and not (container.start_script or container.config_file):
+            found[broker.name] = f"it waits for {awaited}, which Testcontainers copies into it"
         elif container.state.health == "starting":
             found[broker.name] = "its health check says starting"
         elif not container.state.health and _seconds_up(container.state.started_at, now) < _STARTS_WITHIN:

@@ -25,7 +25,7 @@ from netdiag.deployment.model.deployment import (
     Surroundings,
 )
 from netdiag.deployment.sources.client_settings import bootstraps_in_variables
-from netdiag.deployment.sources.redpanda import UNKNOWN_FILE, container_flags, redpanda_config, with_clusters
+from netdiag.deployment.sources.redpanda import container_file, container_flags, redpanda_config, with_clusters
 from netdiag.deployment.sources.rest_services import broker_url_clients, told_urls
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status
 from netdiag.engine.testcontainers import awaited_script, exported, library_of
@@ -174,9 +174,11 @@ def _broker(container: Container, member: Member) -> Broker:
     image = parse_image(container.image)
     values = {name: value for name, value in environment.items() if value is not None}
     if is_redpanda(image, " ".join((*container.entrypoint, *container.command))):
-        flags = container_flags(container) or {}
-        config = redpanda_config(image, flags, environment, UNKNOWN_FILE)
+        flags, file = container_flags(container) or {}, container_file(container)
+        config = redpanda_config(image, flags, environment, file)
         values |= {flag: value for flag, value in flags.items() if value is not None}
+        values |= {one.variable: one.value for one in file.values() if one.variable and one.value is not None}
+        told = {**told, **flags} if container.start_script else told
     else:
         config = broker_config(image, environment, _launch(container))
     return Broker(

@@ -17,6 +17,7 @@ from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValu
 from netdiag.deployment.sources.compose_text import ComposeValue, ScatteredValue, comma_list
 from netdiag.deployment.sources.startup import Word, command_lines, mounted_file
 from netdiag.digits import number_of
+from netdiag.engine.testcontainers import awaited_script, redpanda_start
 from netdiag.kafka.broker_config import BrokerConfig, Mode
 from netdiag.kafka.images import redpanda
 from netdiag.kafka.images.families import parse_image
@@ -99,14 +100,25 @@ def starts_redpanda(service: Service) -> bool:
 
 
 def container_flags(container: "Container") -> Mapping[str, str | None] | None:
-    """The flags with which a container starts Redpanda; None where it starts something else."""
+    """The flags with which a container starts Redpanda; None where it starts something else.
+
+    Where it waits for a script, they are those of the script.
+    """
     argv = (*container.entrypoint, *container.command)
+    if awaited_script(container) is not None:
+        argv = redpanda_start(container.start_script) or ("redpanda", "start")
     by_image = bool(argv) and argv[0].rpartition("/")[2] == "entrypoint.sh"
     line = [_ContainerWord(value=word) for word in (argv[1:] if by_image else argv)]
     flags = redpanda.start_flags([line], by_image=by_image)
     if flags is None:
         return None
     return {name: ",".join(word.value for word in words) for name, words in flags.items() if words}
+
+
+def container_file(container: "Container") -> Mapping[str, Setting]:
+    """The settings of the redpanda.yaml that a container waits for; of any other they are unknown."""
+    made = read_redpanda_yaml(Source(_FILE_PATH, container.config_file)) if container.config_file else None
+    return UNKNOWN_FILE if made is None else made[0]
 
 
 def redpanda_config(
