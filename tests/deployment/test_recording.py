@@ -31,6 +31,7 @@ from netdiag.deployment.observation.recording import (
 from netdiag.deployment.observation.registered import Registered, SaidNow, SeenNode
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 from netdiag.deployment.sources.declared_services import DeclaredService, DeclaredServices, DeclaredText
+from netdiag.deployment.sources.engine import from_engine
 from netdiag.engine.container import parse_container
 from netdiag.errors import InputError
 from netdiag.kafka.listeners import Endpoint
@@ -126,6 +127,26 @@ def test_no_secret_is_in_it() -> None:
     assert kafka.command[0] == "/etc/kafka/docker/run"
     assert database.command == ()
     assert kafka.service == "kafka"
+
+
+def test_what_redpanda_is_started_with_is_there_and_back_without_secrets() -> None:
+    script = "#!/bin/bash\nrpk redpanda start --advertise-kafka-addr OUTSIDE://localhost:32771 --password hunter2"
+    waits = "while [ ! -f /testcontainers.sh ]; do sleep 0.1; done; /testcontainers.sh"
+    started = replace(
+        KAFKA,
+        image="redpandadata/redpanda:v24.2.7",
+        entrypoint=("sh",),
+        command=("-c", waits),
+        start_script=script,
+        config_file="redpanda:\n  kafka_api: [{address: 0.0.0.0, port: 9092}]\n  password: hunter2\n",
+    )
+    document = to_json((Look(name="docker engine", kind="engine", containers=(started,), asked=(started.id,)),))
+    assert "hunter2" not in document
+    (look,) = from_json(document.encode())
+    (before,), (after,) = (from_engine([one], []).brokers for one in (started, look.containers[0]))
+    assert after.config.advertised_listeners == before.config.advertised_listeners
+    assert after.config.listeners == before.config.listeners
+    assert before.config.advertised_listeners
 
 
 def test_a_file_stays_as_long_as_it_was() -> None:

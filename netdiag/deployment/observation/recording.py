@@ -14,6 +14,7 @@ is written with the name of the class under "is".
 
 import json
 import re
+import shlex
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
@@ -36,7 +37,7 @@ from netdiag.deployment.sources.declared_services import (
 )
 from netdiag.deployment.sources.engine import runs_kafka
 from netdiag.engine.container import FILES_LABEL, PROJECT_LABEL, SERVICE_LABEL, Container, EngineNetwork
-from netdiag.engine.testcontainers import LABELS, exports
+from netdiag.engine.testcontainers import LABELS, exports, redpanda_start
 from netdiag.errors import InputError
 from netdiag.linux.sockets import ListeningSocket, Peer
 from netdiag.patterns import regex
@@ -408,12 +409,26 @@ def _masked_container(container: Container) -> Container:
         labels={name: value for name, value in container.labels.items() if name in _LABELS},
         entrypoint=(),
         command=(),
-        start_script="".join(f"export {name}={masked(name, text)}\n" for name, text in exports(container.start_script)),
+        start_script=_masked_script(container.start_script),
         advertised=masked_text(container.advertised),
+        config_file=_without_secrets(container.config_file),
     )
     if not runs_kafka(container):
         return shown
     return replace(shown, entrypoint=masked_words(container.entrypoint), command=masked_words(container.command))
+
+
+def _masked_script(script: str) -> str:
+    """What is read of a script."""
+    words = redpanda_start(script)
+    if words:
+        return shlex.join(masked_words(words))
+    return "".join(f"export {name}={masked(name, text)}\n" for name, text in exports(script))
+
+
+def _without_secrets(text: str) -> str:
+    """The lines of a file that hold no secret: with asterisks in them, YAML would be another."""
+    return "\n".join(line for line in text.split("\n") if masked_source(line) == line)
 
 
 def _masked_services(declared: DeclaredServices) -> DeclaredServices:
