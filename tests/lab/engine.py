@@ -105,22 +105,26 @@ _HOSTS = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n"
 _START_LIMIT = 60.0
 
 # dockerd writes below /etc/docker and /run/docker whatever its flags say: give it its own.
-# "$1" is the folder of another release to lay over /usr, or empty.
+# "$1" is the folder of another release to lay over /usr, or empty; "$2" what the machine is called, empty for as it is.
 _PRIVATE = """
 mkdir -p /etc/docker /run/docker
 mount -t tmpfs tmpfs /etc/docker && mount -t tmpfs tmpfs /run/docker || exit 125
 [ -z "$1" ] || mount -t overlay -o "lowerdir=$1:/usr" overlay /usr || exit 125
-shift
+name=$2
+shift 2
+[ -z "$name" ] || exec unshare --uts sh -c 'echo "$0" > /proc/sys/kernel/hostname && exec "$@"' "$name" "$@"
 exec "$@"
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """One running engine."""
+    """One running engine; `address` and `lan_address` are those of its host and of the machine on its LAN."""
 
     record: Record
     cache: Path
+    address: str = HOST_ADDRESS
+    lan_address: str = LAN_ADDRESS
 
     @property
     def docker_host(self) -> str:
@@ -190,9 +194,19 @@ class _Connection(http.client.HTTPConnection):
 
 @contextmanager
 def engine(
-    cache: Path | None = None, *, userland_proxy: bool = True, flags: Sequence[str] = (), release: str = OWN
+    cache: Path | None = None,
+    *,
+    userland_proxy: bool = True,
+    flags: Sequence[str] = (),
+    release: str = OWN,
+    address: str = HOST_ADDRESS,
+    lan_address: str = LAN_ADDRESS,
+    hostname: str = "",
 ) -> Iterator[Engine]:
-    """An engine of that release with the lab's images for the block; nothing of it is left afterwards."""
+    """An engine of that release with the lab's images for the block; nothing of it is left afterwards.
+
+    `hostname` is what it takes its machine to be called, by default what this one is.
+    """
     reasons = missing()
     if reasons:
         raise LabImpossible("; ".join(reasons))
@@ -211,15 +225,15 @@ def engine(
     record = replace(record, warden=warden.pid, warden_started=start_time(warden.pid) or 0)
     try:
         record.write()
-        made = Engine(record=record, cache=root)
-        _make_network(record)
+        made = Engine(record=record, cache=root, address=address, lan_address=lan_address)
+        _make_network(made)
         _start_resolver(made)
         options = [f"--userland-proxy={str(userland_proxy).lower()}", *flags]
         if release == NFTABLES:
             # With nftables the engine wants forwarding to be on, and leaves the policy of FORWARD alone.
             run(made.host.argv(["sysctl", "-qw", "net.ipv4.ip_forward=1"]))
             options.append("--firewall-backend=nftables")
-        _start_dockerd(made, slot, usr, options)
+        _start_dockerd(made, slot, usr, hostname, options)
         if absent:
             load_images(made, absent)
             slot.mark_loaded()
@@ -262,30 +276,31 @@ def _dismiss(warden: subprocess.Popen[bytes], record: Record) -> None:
         raise LabError(f"the teardown left {'; '.join(left)}")
 
 
-def _make_network(record: Record) -> None:
+def _make_network(made: Engine) -> None:
+    record = made.record
     host, lan = record.host_netns, record.lan_netns
     for name in (host, lan):
         run(["ip", "netns", "add", name])
         run(["ip", "-n", name, "link", "set", "lo", "up"])
     peer = ["type", "veth", "peer", "name", "eth0", "netns", lan]
     run(["ip", "link", "add", "name", "eth0", "netns", host, *peer])
-    for name, address in ((host, HOST_ADDRESS), (lan, LAN_ADDRESS)):
+    for name, address in ((host, made.address), (lan, made.lan_address)):
         run(["ip", "-n", name, "address", "add", f"{address}/24", "dev", "eth0"])
         run(["ip", "-n", name, "link", "set", "eth0", "up"])
     (record.home / "hosts").write_text(_HOSTS)
-    (record.home / "resolv.conf").write_text(f"nameserver {HOST_ADDRESS}\n")
+    (record.home / "resolv.conf").write_text(f"nameserver {made.address}\n")
     (record.home / "docker-config").mkdir()
     (record.home / "daemon.json").write_text("{}\n")
 
 
 def _start_resolver(made: Engine) -> None:
-    argv = made.host.argv([sys.executable, "-m", "tests.lab.resolver", HOST_ADDRESS])
+    argv = made.host.argv([sys.executable, "-m", "tests.lab.resolver", made.address])
     log = made.record.home / "resolver.log"
     _spawn(made, argv, log)
     _wait_for(lambda: "listening" in log.read_text(), log, "the resolver")
 
 
-def _start_dockerd(made: Engine, slot: Slot, usr: Path | None, options: Sequence[str]) -> None:
+def _start_dockerd(made: Engine, slot: Slot, usr: Path | None, hostname: str, options: Sequence[str]) -> None:
     record = made.record
     argv = made.host.argv(
         [
@@ -294,6 +309,7 @@ def _start_dockerd(made: Engine, slot: Slot, usr: Path | None, options: Sequence
             _PRIVATE,
             "lab",
             str(usr or ""),
+            hostname,
             "dockerd",
             f"--config-file={record.home}/daemon.json",
             f"--host=unix://{record.socket}",
@@ -301,7 +317,7 @@ def _start_dockerd(made: Engine, slot: Slot, usr: Path | None, options: Sequence
             f"--exec-root={record.home}/exec",
             f"--pidfile={record.home}/dockerd.pid",
             f"--cgroup-parent={record.cgroup}",
-            f"--dns={HOST_ADDRESS}",
+            f"--dns={made.address}",
             "--storage-driver=overlay2",
             # A killed JVM leaves nothing worth waiting for.
             "--shutdown-timeout=2",

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Protocol
 
 from tests.lab.containers import Container
 from tests.lab.errors import LabError
 from tests.lab.listening import listening
 from tests.lab.readiness import NotKafka, ask, create_topic
-from tests.lab.stack import Stack
 
 _EXISTS = 36
 
@@ -28,7 +28,18 @@ class Topic:
     leaders: tuple[int, ...]
 
 
-def lead_topics(stack: Stack, limit: float = 30, *, of: str | None = None) -> Topic:
+class Brokers(Protocol):
+    """What runs brokers: a compose project, or a stack of a swarm."""
+
+    @property
+    def project(self) -> str:
+        """What it is called."""
+
+    def brokers(self) -> list[Container]:
+        """The containers that are Kafka brokers."""
+
+
+def lead_topics(stack: Brokers, limit: float = 30, *, of: str | None = None) -> Topic:
     """The stack's topic, made if absent and waited for until every broker knows its leaders.
 
     `of` names the one broker of a cluster of its own, where a stack has several clusters: it has a topic of its own.

@@ -46,6 +46,9 @@ def leftovers(record: Record) -> list[str]:
 def _empty_engine(record: Record) -> bool:
     """Remove every container, network and volume; False when the engine could not be asked."""
     try:
+        if _ask(record, "info", "--format", "{{.Swarm.LocalNodeState}}") != ["inactive"]:
+            # It would start again what is removed, and its state would be the next run's.
+            _ask(record, "swarm", "leave", "--force")
         containers = _ask(record, "ps", "-aq")
         if containers:
             _ask(record, "rm", "-f", "-v", *containers)
