@@ -60,9 +60,10 @@ def _whole(lookup: Lookup) -> _Chart:
     topology = lookup.topology
     for where in _bridges(lookup):
         chart.boxes.setdefault(lookup.name(where.netns), []).append(_bridge_node(lookup, where))
+    with_bridges = {name for name in chart.boxes if name}
     for place in lookup.in_order():
-        if place.name not in chart.boxes:
-            chart.boxes.setdefault("", []).append(f'{_place_id(place)}["{_place(lookup, place)}"]')
+        if place.name not in with_bridges:
+            chart.boxes.setdefault("", []).append(_place_node(lookup, place))
     for published in topology.published if topology.named(topology.host) else ():
         where_text = endpoint_text(published.host_ip or "*", published.published)
         chart.boxes.setdefault(topology.host, []).append(f'{_exit_id(published)}(["{_label([where_text])}"])')
@@ -70,7 +71,16 @@ def _whole(lookup: Lookup) -> _Chart:
     for where in _bridges(lookup):
         chart.edges += _members(lookup, where)
     chart.edges += _direct(lookup, {name for name in chart.boxes if name})
+    # A namespace with bridges of its own may hang from a bridge of another.
+    ends = {edge.rpartition(" ")[2] for edge in chart.edges}
+    for place in lookup.in_order():
+        if place.name in with_bridges and _place_id(place) in ends:
+            chart.boxes[place.name].append(_place_node(lookup, place))
     return chart
+
+
+def _place_node(lookup: Lookup, place: Place) -> str:
+    return f'{_place_id(place)}["{_place(lookup, place)}"]'
 
 
 def _networks(lookup: Lookup) -> _Chart:

@@ -156,6 +156,35 @@ def test_cables_between_namespaces_without_a_bridge() -> None:
     assert (len(chart.nodes), len(chart.edges), chart.boxes) == (2, 1, 0)
 
 
+def test_a_namespace_with_a_bridge_hangs_from_a_bridge_of_another() -> None:
+    red, blue = broker_netns(71), broker_netns(72)
+    spaces = {
+        netns: NamespaceFacts(
+            netns=Netns(inode=netns),
+            links=(
+                cluster_link(2, f"v-{netns}", "veth"),
+                cluster_link(3, f"b-{netns}", "bridge"),
+            ),
+        )
+        for netns in (red, blue)
+    }
+    topology = cluster(1)
+    joined = replace(
+        topology,
+        inventory=replace(topology.inventory, namespaces=spaces),
+        places=tuple(Place(netns=n, kind=PlaceKind.NAMED, name=str(n), label=str(n)) for n in spaces),
+        cables=(
+            Cable(kind=CableKind.VETH, a=link_of(red, 2), b=link_of(blue, 2)),
+            Cable(kind=CableKind.PORT, a=link_of(red, 2), b=link_of(red, 3)),
+        ),
+        networks=(),
+        published=(),
+        host="",
+    )
+    chart = parse(mermaid_text(joined))
+    assert (len(chart.nodes), len(chart.edges), chart.boxes) == (3, 1, 2)
+
+
 def test_the_grammar_refuses_what_is_not_ours() -> None:
     for line in ('  n0123456789ab["x"] y', "  click n0123456789ab href", '  n0123456789ab["a"b"]', "  end"):
         with pytest.raises(ValueError, match=r"line|boxes"):
