@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -268,7 +268,7 @@ class LiveCheck:
             groups=groups,
             urls=urls,
             registered=tuple(one for one in registered if one.registries),
-            not_taken=tuple(_not_taken(each, seen, live.argv) for each in skipped),
+            not_taken=(*(_not_taken(each, seen, live.argv) for each in skipped), *_untold_tasks(seen)),
             notes=observed.notes,
         )
 
@@ -511,10 +511,19 @@ def _failed(item: Input, report: Report) -> Look:
 
 def _not_taken(item: "Untaken", seen: "Live", argv: Sequence[str]) -> NotTaken:
     command = sudo_line(argv, seen.address.url) if item.rights else None
-    if item in seen.skipped:
+    elsewhere = {member.name for member in seen.deployment.all_members if member.elsewhere is not None}
+    if item in seen.skipped and item.vantage.member not in elsewhere:
         # on another machine, as far as can be told from here
         command = via_line(argv)
     return NotTaken(vantage=item.vantage.label, reason=item.because, command=command)
+
+
+def _untold_tasks(seen: "Live") -> Iterator[NotTaken]:
+    """Where the engine knows of a swarm only what runs on its own node."""
+    asked = (c for c in seen.containers if c.id in seen.scope.asked)
+    if seen.deployment.platform.ingress_ports is None and any(c.task is not None for c in asked):
+        reason = "this engine is a worker of its swarm, and only managers tell of them"
+        yield NotTaken(vantage="tasks on other nodes", reason=reason)
 
 
 def _texts(sources: Mapping[str, bytes]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from netdiag.engine.container import text
+from netdiag.engine.container import flag, text
 from netdiag.values import dataclass
 
 
@@ -10,7 +10,8 @@ from netdiag.values import dataclass
 class EngineHost:
     """The engine's machine, its system and its kernel by name; `firewall` is told by engine 29 and newer.
 
-    `time` is what its clock shows; None where it does not tell.
+    `time` is what its clock shows; None where it does not tell. `node` is the id that it has in a swarm, "" where it is
+    in none; `is_manager`: it tells of the swarm's tasks.
     """
 
     name: str
@@ -18,6 +19,8 @@ class EngineHost:
     kernel: str
     firewall: str
     time: datetime | None = None
+    node: str = ""
+    is_manager: bool = False
 
 
 def parse_host(document: object) -> EngineHost:
@@ -28,6 +31,8 @@ def parse_host(document: object) -> EngineHost:
         kernel=text(document, "KernelVersion"),
         firewall=text(document, "FirewallBackend", "Driver"),
         time=_time(text(document, "SystemTime")),
+        node=text(document, "Swarm", "NodeID"),
+        is_manager=flag(document, "Swarm", "ControlAvailable"),
     )
 
 

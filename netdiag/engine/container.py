@@ -7,6 +7,7 @@ nothing, or something of another type.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from enum import Enum
 from typing import Any
 
@@ -62,6 +63,7 @@ class EngineNetwork:
     """One network. `bridge_name` is the interface on the docker host, where the engine says which.
 
     `parent` is the interface that a macvlan or ipvlan network stands on.
+    `attachable`: containers that belong to no service of a swarm may join it, too.
     `icc` is false where the containers on it are not to reach each other (com.docker.network.bridge.enable_icc),
     `gateway_mode` is that of IPv4 where one was chosen (com.docker.network.bridge.gateway_mode_ipv4,
     engine 27 and newer).
@@ -79,6 +81,7 @@ class EngineNetwork:
     icc: bool = True
     gateway_mode: str = ""
     ipv6: bool = False
+    attachable: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +123,7 @@ def parse_network(document: object) -> EngineNetwork:
         icc=text(document, "Options", "com.docker.network.bridge.enable_icc").lower() != "false",
         gateway_mode=text(document, "Options", "com.docker.network.bridge.gateway_mode_ipv4"),
         ipv6=flag(document, "EnableIPv6"),
+        attachable=flag(document, "Attachable"),
     )
 
 
@@ -134,6 +138,9 @@ def _parent(document: object, driver: str, identifier: str) -> str:
 PROJECT_LABEL = "com.docker.compose.project"
 FILES_LABEL = "com.docker.compose.project.config_files"
 SERVICE_LABEL = "com.docker.compose.service"
+_STACK_LABEL = "com.docker.stack.namespace"
+_SWARM_LABEL = "com.docker.swarm.service.name"
+_TASK_LABEL = "com.docker.swarm.task.id"
 
 
 class Status(Enum):
@@ -198,6 +205,30 @@ class PortBinding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SwarmTask:
+    """What a swarm says of a container that it started: the names of its service, "STACK_SERVICE", and of its stack.
+
+    Only a manager tells more. `endpoint_mode` is "vip", "dnsrr", or "" where it was not told; `aliases` are those of
+    the service, by network. `node` is another node that it runs on, with its address and the ports that it publishes
+    there; they are empty for this one.
+    """
+
+    id: str
+    service: str
+    stack: str = ""
+    endpoint_mode: str = ""
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    node: str = ""
+    node_address: str = ""
+    node_ports: tuple[PortBinding, ...] = ()
+
+    @property
+    def short_name(self) -> str:
+        """What the stack's file calls the service."""
+        return self.service.removeprefix(f"{self.stack}_") if self.stack else self.service
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Container:
     """One container.
 
@@ -206,7 +237,7 @@ class Container:
     `publish_all` asks for every port that the image exposes. `start_script` is the text of the script that its command
     waits for, `advertised` the advertised listeners that this script has computed, where the image has written them
     down, `config_file` the text of a configuration that it waits for; they are empty where there are none, or nobody
-    has read them.
+    has read them. `task` is what a swarm says of it, None where no swarm started it.
     """
 
     id: str
@@ -230,6 +261,7 @@ class Container:
     start_script: str = ""
     advertised: str = ""
     config_file: str = ""
+    task: SwarmTask | None = None
 
     @property
     def short_id(self) -> str:
@@ -238,8 +270,8 @@ class Container:
 
     @property
     def project(self) -> str | None:
-        """The compose project it belongs to."""
-        return self.labels.get(PROJECT_LABEL)
+        """The compose project or the stack it belongs to."""
+        return self.labels.get(PROJECT_LABEL) or (self.task.stack if self.task else None) or None
 
     @property
     def compose_files(self) -> tuple[str, ...]:
@@ -248,12 +280,18 @@ class Container:
 
     @property
     def service(self) -> str | None:
-        """The compose service it is an instance of."""
-        return self.labels.get(SERVICE_LABEL)
+        """The service it is an instance of, as files call it."""
+        return self.labels.get(SERVICE_LABEL) or (self.task.short_name if self.task else None)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it runs on another node of a swarm, whose engine was not asked."""
+        return self.task is not None and self.task.node != ""
 
 
 def parse_container(document: object) -> Container:
     """The container of one inspect document; what is absent there is empty here."""
+    labels = {k: v for k, v in mapping(document, "Config", "Labels").items() if isinstance(v, str)}
     return Container(
         id=text(document, "Id"),
         name=text(document, "Name").removeprefix("/"),
@@ -263,7 +301,7 @@ def parse_container(document: object) -> Container:
         entrypoint=_words(document, "Config", "Entrypoint"),
         command=_words(document, "Config", "Cmd"),
         environment=_environment(texts(document, "Config", "Env")),
-        labels={k: v for k, v in mapping(document, "Config", "Labels").items() if isinstance(v, str)},
+        labels=labels,
         hostname=text(document, "Config", "Hostname"),
         domainname=text(document, "Config", "Domainname"),
         network_mode=text(document, "HostConfig", "NetworkMode"),
@@ -275,7 +313,15 @@ def parse_container(document: object) -> Container:
         requested_ports=_ports(mapping(document, "HostConfig", "PortBindings")),
         restart_count=number(document, "RestartCount"),
         publish_all=flag(document, "HostConfig", "PublishAllPorts"),
+        task=_task(labels),
     )
+
+
+def _task(labels: Mapping[str, str]) -> SwarmTask | None:
+    service = labels.get(_SWARM_LABEL, "")
+    if not service:
+        return None
+    return SwarmTask(id=labels.get(_TASK_LABEL, ""), service=service, stack=labels.get(_STACK_LABEL, ""))
 
 
 def _state(document: object) -> ContainerState:

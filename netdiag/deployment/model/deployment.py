@@ -136,7 +136,8 @@ class Platform:
     `forward_drops` is whether the FORWARD chain drops what nothing accepts (as the engine sets it where it turned
     forwarding on); None stands for yes. `lan_routes` is whether machines on the LAN have routes to container addresses
     by way of the docker host, `default_route` whether the docker host has a way to anywhere else; `host_input` None
-    stands for no firewall of the host's own.
+    stands for no firewall of the host's own. `ingress_ports` are those that a swarm offers on each of its nodes, beside
+    what the containers publish; None where the engine is in a swarm and does not tell.
     """
 
     kind: HostKind = HostKind.LINUX
@@ -148,6 +149,7 @@ class Platform:
     lan_routes: bool | None = None
     default_route: bool | None = None
     host_input: HostInput | None = None
+    ingress_ports: tuple[int, ...] | None = ()
 
     @property
     def virtual_machine(self) -> VirtualMachine | None:
@@ -232,7 +234,8 @@ class Network:
 
     `known_names` are the names of all others on an external one, None where nobody has said. `driver` is the engine's
     word; `icc` false where containers are not to reach each other; `gateway_mode` "" (nat), "nat-unprotected", "routed"
-    or "isolated"; `parent` the device of the docker host that a macvlan or ipvlan network stands on.
+    or "isolated"; `parent` the device of the docker host that a macvlan or ipvlan network stands on. `spans_nodes`:
+    an overlay network of a swarm, which connects containers of all its nodes.
     """
 
     key: str
@@ -249,6 +252,7 @@ class Network:
     gateway_mode: str = ""
     ipv6: bool = False
     parent: str = ""
+    spans_nodes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,6 +288,15 @@ class PublishedPort:
     def on_loopback(self) -> bool:
         """Whether the docker host itself can use it through 127.0.0.1."""
         return self.on_all_addresses or self.host_ip.startswith("127.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherNode:
+    """Another node of a swarm that a member runs on, its address, and the ports that it publishes there."""
+
+    name: str
+    address: str
+    published: tuple[PublishedPort, ...] = ()
 
 
 class MemberEditor(Protocol):
@@ -464,7 +477,9 @@ class Member:
     `project` is the compose project that it belongs to, where it belongs to one; `user` is the one that the files give
     in the place of the image's; `started_by` is the library of Testcontainers that started it, if one did.
     `endpoint_mode` and `on_every_node` (whether each node runs a task) are what only a swarm looks at; `virtual_names`
-    are the names to which it gives a virtual address, which leads to any of the tasks.
+    are the names to which it gives a virtual address, which leads to any of the tasks. `elsewhere` is another node that
+    the member runs on, `shared_names` are names that members on other nodes may have, too, which this engine does not
+    know.
     """
 
     name: str
@@ -494,6 +509,8 @@ class Member:
     endpoint_mode: "DeclaredValue | None" = field(default=None, compare=False)
     virtual_names: frozenset[str] = frozenset()
     on_every_node: bool = False
+    elsewhere: OtherNode | None = None
+    shared_names: frozenset[str] = frozenset()
 
     @property
     def all_names(self) -> frozenset[str]:

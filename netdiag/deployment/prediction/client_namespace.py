@@ -32,6 +32,7 @@ from netdiag.values import dataclass
 HOST_ALIASES = ("host.docker.internal", "gateway.docker.internal")
 # Networks that stand on a device of the docker host, and share its wire.
 _PARENT_DRIVERS = frozenset({"macvlan", "ipvlan"})
+_GATEWAY_BRIDGE = "docker_gwbridge"
 _UNSHARED_NETWORK = Network(key="", name="a network of its own")
 
 
@@ -75,6 +76,13 @@ class OutsideAddress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeAddress:
+    """The address of another node of a swarm, which runs members."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostAddress:
     """An address of the docker host other than loopback; `gateway` where it is a bridge's own.
 
@@ -92,7 +100,7 @@ class Undeclared(Unknown):
     __slots__ = ()
 
 
-Target = Loopback | MemberAddress | HostAddress | VacantAddress | OutsideAddress
+Target = Loopback | MemberAddress | HostAddress | NodeAddress | VacantAddress | OutsideAddress
 Resolution = tuple[Target, ...] | Failed | Unknown
 
 
@@ -122,8 +130,9 @@ class ClientNamespace:
 
     @property
     def egress(self) -> Network | None:
-        """The network of the default route; None where all are internal."""
-        return next((network for network in self.networks if not network.internal), None)
+        """The network of the default route; None where all are internal. An overlay network has none."""
+        outward = [network for network in self.networks if not network.internal]
+        return next((network for network in outward if not network.spans_nodes), outward[0] if outward else None)
 
     def on(self, network: Network) -> bool:
         """Whether the client is on a network."""
@@ -150,7 +159,7 @@ def client_namespace(deployment: Deployment, vantage: Vantage) -> ClientNamespac
         case NetworkMode.UNKNOWN | NetworkMode.SHARED:
             return ClientNamespace(ground=NamespaceKind.UNKNOWN, owner=owner)
         case NetworkMode.NETWORKS | NetworkMode.DEFAULT_BRIDGE:
-            networks = _networks(deployment, (a.network for a in owner.attachments))
+            networks = with_gateway_bridge(deployment, _networks(deployment, (a.network for a in owner.attachments)))
             ground = NamespaceKind.CONTAINER if networks else NamespaceKind.NOWHERE
             return ClientNamespace(ground=ground, owner=owner, networks=networks)
 
@@ -238,8 +247,20 @@ def network_of(deployment: Deployment, key: str) -> Network:
 
 def publishing_network(deployment: Deployment, member: Member) -> Network | None:
     """The network that a member's ports are published through; None where it is on internal ones only."""
-    networks = (network_of(deployment, attachment.network) for attachment in member.attachments)
-    return next((network for network in networks if not network.internal), None)
+    networks = tuple(network_of(deployment, attachment.network) for attachment in member.attachments)
+    outward = [network for network in with_gateway_bridge(deployment, networks) if not network.internal]
+    return next((network for network in outward if not network.spans_nodes), outward[0] if outward else None)
+
+
+def with_gateway_bridge(deployment: Deployment, networks: tuple[Network, ...]) -> tuple[Network, ...]:
+    """The networks of a container, and the bridge by which it leaves its node where these are overlay networks only.
+
+    The engine does not list it among the container's networks (libnetwork, default_gateway.go).
+    """
+    bridge = deployment.networks.get(_GATEWAY_BRIDGE)
+    if bridge is None or not any(n.spans_nodes and not n.internal for n in networks):
+        return networks
+    return networks if any(is_bridge(n) and not n.internal for n in networks) else (*networks, bridge)
 
 
 def uses_parent_device(network: Network) -> bool:
@@ -255,11 +276,6 @@ def has_real_parent(network: Network) -> bool:
 def has_unsupported_gateway_mode(platform: Platform, network: Network) -> bool:
     """Whether a gateway mode is chosen on an engine of which only the last release (27) knows any."""
     return bool(network.gateway_mode) and platform.generation is Generation.V20
-
-
-def is_overlay(platform: Platform, network: Network) -> bool:
-    """Whether a network spans the nodes of a swarm."""
-    return platform.kind is HostKind.SWARM and network.driver == "overlay"
 
 
 def is_bridge(network: Network) -> bool:
@@ -291,6 +307,8 @@ def _literal(host: str) -> str | None:
 def _resolve_literal(deployment: Deployment, literal: str) -> Resolution:
     if literal in deployment.host_addresses:
         return (HostAddress(text=literal),)
+    if any(m.elsewhere is not None and m.elsewhere.address == literal for m in deployment.all_members):
+        return (NodeAddress(text=literal),)
     bridges = [network for network in deployment.networks.values() if network.kind is not NetworkKind.OTHER]
     if any(literal in network.gateways for network in bridges):
         return (HostAddress(text=literal, gateway=True),)
@@ -385,6 +403,8 @@ def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str) -
             # Whoever asks inside a container asks while it runs.
             if deployment.is_running(member) or member is inside
         )
+        if any(host in deployment.by_name[one.member].shared_names for one in found):
+            return Unknown(because=f'only a manager of the swarm tells who else has the name "{host}"')
         if found:
             return found
     return _not_found(deployment, vantage, networks, host)
@@ -424,8 +444,12 @@ def _members_called(deployment: Deployment, network: str, host: str) -> tuple[Me
 
 
 def _not_found(deployment: Deployment, vantage: Vantage, networks: tuple[str, ...], host: str) -> Resolution:
-    if any(n in deployment.networks and _may_have_name(deployment.networks[n], host) for n in networks):
-        return Unknown(because=f'an external network may have a container called "{host}"')
+    others = [deployment.networks[n] for n in networks if n in deployment.networks]
+    if deployment.platform.ingress_ports is None and any(network.spans_nodes for network in others):
+        return Unknown(because=f'only a manager of the swarm tells who has the name "{host}"')
+    if any(_may_have_name(network, host) for network in others):
+        kind = "attachable" if any(network.spans_nodes for network in others) else "external"
+        return Unknown(because=f'an {kind} network may have a container called "{host}"')
     machine = deployment.platform.virtual_machine
     if machine is not None and host in machine.aliases:
         return (HostAddress(text=host, user_machine=True),)

@@ -45,6 +45,7 @@ from netdiag.deployment.prediction.client_namespace import (
     Loopback,
     MemberAddress,
     NamespaceKind,
+    NodeAddress,
     OutsideAddress,
     Target,
     VacantAddress,
@@ -53,7 +54,6 @@ from netdiag.deployment.prediction.client_namespace import (
     has_real_parent,
     has_unsupported_gateway_mode,
     is_bridge,
-    is_overlay,
     network_of,
     publishing_network,
     resolve,
@@ -106,6 +106,8 @@ def _connect_from(deployment: Deployment, client: ClientNamespace, target: Targe
             return _to_member(deployment, client, target, port)
         case HostAddress():
             return _to_docker_host(deployment, client, target, port)
+        case NodeAddress():
+            return _to_other_node(deployment, client, target, port)
         case VacantAddress():
             return _to_vacant_address(deployment, client, target)
         case OutsideAddress():
@@ -275,6 +277,11 @@ def _not_published(deployment: Deployment, found: list[_PortInForce], port: int)
         where = found[0].port.host_ip
         return refused(Mechanism.PUBLISHED_ON_OTHER_ADDRESS, f"port {port} is published only on {where}")
     asking = deployment.publishers_by_port.get(port, ())
+    ingress = deployment.platform.ingress_ports
+    if not asking and ingress is None:
+        return Unknown(because=f"the swarm may offer port {port} on every node, and only its managers tell")
+    if not asking and ingress is not None and port in ingress:
+        return Unknown(because=f"the swarm offers port {port} in ingress mode, and passes it on to any task")
     if not asking:
         return refused(Mechanism.NOT_PUBLISHED, f"no container publishes port {port} of the docker host")
     member = asking[0][0]
@@ -475,7 +482,7 @@ def _obstacle_from_container(
 
 
 def _on_one_network(platform: Platform, network: Network) -> Obstacle | None:
-    if is_overlay(platform, network):
+    if network.spans_nodes:
         return None
     if not (is_bridge(network) or uses_parent_device(network)):
         return _other_driver(network)
@@ -583,6 +590,31 @@ def _at_node(deployment: Deployment, port: int) -> SocketResult:
     if isinstance(landed, Failed):
         return Unknown(because=f"it is not documented what a node of a swarm answers if {landed.because}")
     return landed
+
+
+def _to_other_node(deployment: Deployment, client: ClientNamespace, target: NodeAddress, port: int) -> SocketResult:
+    """To another node of a swarm, which publishes ports for the tasks that run there."""
+    blocked = (
+        _missing_route(deployment.platform, client)
+        if client.ground in (NamespaceKind.CONTAINER, NamespaceKind.NOWHERE)
+        else None
+    )
+    if blocked is not None:
+        return blocked
+    if client.ground is NamespaceKind.CONTAINER and not (client.egress and is_bridge(client.egress)):
+        return Unknown(because=f"netdiag does not know the routes of this container to {target.text}")
+    found = [
+        (member, published)
+        for member in deployment.all_members
+        if member.elsewhere is not None and member.elsewhere.address == target.text
+        for published in member.elsewhere.published
+        if published.published == port and published.protocol == "tcp"
+    ]
+    if len(found) != 1:
+        return Unknown(because=f"netdiag does not know what listens on the other node {target.text}")
+    member, published = found[0]
+    landed = accept_at_address(deployment, member, "", published.target)
+    return Unknown(because=f"on another node: {landed.because}") if isinstance(landed, Failed) else landed
 
 
 def _to_user_machine(

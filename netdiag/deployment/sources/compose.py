@@ -512,7 +512,7 @@ def _in_swarm(network: Network, declared: DeclaredNetwork | None) -> Network:
     driver = declared.driver.value if declared is not None and declared.driver else "overlay"
     if network.external and network.name in _NODE_NETWORKS:
         driver = network.name
-    return replace(network, kind=NetworkKind.OTHER, driver=driver, gateways=())
+    return replace(network, kind=NetworkKind.OTHER, driver=driver, gateways=(), spans_nodes=driver == "overlay")
 
 
 def _is_bridge(driver: Text | None) -> bool:

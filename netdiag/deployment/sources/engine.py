@@ -17,6 +17,7 @@ from netdiag.deployment.model.deployment import (
     Network,
     NetworkKind,
     NetworkMode,
+    OtherNode,
     Platform,
     PublishedPort,
     Relay,
@@ -27,7 +28,15 @@ from netdiag.deployment.model.deployment import (
 from netdiag.deployment.sources.client_settings import bootstraps_in_variables
 from netdiag.deployment.sources.redpanda import container_file, container_flags, redpanda_config, with_clusters
 from netdiag.deployment.sources.rest_services import broker_url_clients, told_urls
-from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status
+from netdiag.engine.container import (
+    Container,
+    ContainerState,
+    EndpointSettings,
+    EngineNetwork,
+    PortBinding,
+    Status,
+    SwarmTask,
+)
 from netdiag.engine.testcontainers import awaited_script, exported, library_of
 from netdiag.findings import ContainerLocation, Edit
 from netdiag.kafka.broker_config import broker_config
@@ -39,6 +48,8 @@ from netdiag.linux.sockets import ListeningSocket
 from netdiag.patterns import regex
 
 NO_NETWORKS = ("host", "none")
+# The network by which a swarm passes on what arrives at ports in ingress mode; no name leads to anybody there.
+_INGRESS = "ingress"
 # How the engine calls a container that nobody gave a name: lucid_thompson, lucid_thompson2.
 _MADE_UP = regex(r"[a-z]+_[a-z]+[0-9]?")
 
@@ -79,7 +90,8 @@ def from_engine(
     `name` is the compose project's, where there is one. `sockets` are those that listen, by member, for members that
     could be looked into; `relays` are known to run.
     """
-    known = {network.name: _network(network) for network in networks}
+    platform = platform or Platform()
+    known = {network.name: _network(network, platform) for network in networks}
     names = member_names(containers, asked)
     members = {c.id: _with_sockets(_member(c, names, known), (sockets or {}).get(names[c.id])) for c in containers}
     inside = [c for c in containers if asked is None or c.id in asked]
@@ -105,7 +117,7 @@ def from_engine(
         relays=relays,
         networks=known,
         host_addresses=host_addresses,
-        platform=platform or Platform(),
+        platform=platform,
     )
 
 
@@ -137,6 +149,9 @@ def runs_kafka(container: Container) -> bool:
     command = " ".join((*container.entrypoint, *container.command))
     if is_redpanda(parse_image(container.image), command):
         return container_flags(container) is not None
+    if not command and container.is_elsewhere:
+        # The task does not tell the command of the image.
+        return _sign(container, "") is not None
     if awaited_script(container) is not None:
         # The script ends with the image's own start.
         return _sign(container, "") is not None
@@ -148,7 +163,9 @@ def _sign(container: Container, command: str) -> Sign | None:
     return sign_of_broker(container.image, command, container.environment, is_published=bool(ports), ports=ports)
 
 
-def _network(network: EngineNetwork) -> Network:
+def _network(network: EngineNetwork, platform: Platform) -> Network:
+    """The network; others may be on an overlay network whom this engine does not know."""
+    overlay = network.driver == "overlay"
     kind = NetworkKind.OTHER
     if network.driver == "bridge":
         kind = NetworkKind.DEFAULT_BRIDGE if network.default_bridge else NetworkKind.USER_BRIDGE
@@ -157,6 +174,8 @@ def _network(network: EngineNetwork) -> Network:
         name=network.name,
         kind=kind,
         internal=network.internal,
+        external=overlay and (network.attachable or platform.ingress_ports is None),
+        spans_nodes=overlay,
         subnets=network.subnets,
         gateways=network.gateways,
         driver=network.driver,
@@ -169,7 +188,7 @@ def _network(network: EngineNetwork) -> Network:
 
 def _broker(container: Container, member: Member) -> Broker:
     told = exported(container)
-    environment: Mapping[str, str | None] = {**container.environment, **told}
+    environment: Mapping[str, str | None] = {**container.environment, **told, **_unfilled(container)}
     script = awaited_script(container)
     image = parse_image(container.image)
     values = {name: value for name, value in environment.items() if value is not None}
@@ -192,6 +211,11 @@ def _broker(container: Container, member: Member) -> Broker:
             for name, value in values.items()
         },
     )
+
+
+def _unfilled(container: Container) -> dict[str, None]:
+    """The variables of a container on another node that hold templates whose values are not known."""
+    return {name: None for name, value in container.environment.items() if container.is_elsewhere and "{{" in value}
 
 
 def data_directories(container: Container) -> tuple[str, ...]:
@@ -252,7 +276,26 @@ def _member(container: Container, names: Mapping[str, str], networks: Mapping[st
         project=container.project,
         exit_code=container.state.exit_code if state is State.STOPPED else None,
         started_by=library_of(container),
+        virtual_names=_service_names(container.task, "vip"),
+        shared_names=_service_names(container.task, ""),
+        elsewhere=_other_node(container),
     )
+
+
+def _service_names(task: SwarmTask | None, endpoint_mode: str) -> frozenset[str]:
+    """The names that the tasks of a service share, if it has this endpoint mode."""
+    if task is None or task.endpoint_mode != endpoint_mode:
+        return frozenset()
+    names = {task.service, task.short_name, *(alias for some in task.aliases.values() for alias in some)}
+    # Only a virtual address hides who else there is.
+    return frozenset(names if endpoint_mode else names | {f"tasks.{name}" for name in names})
+
+
+def _other_node(container: Container) -> OtherNode | None:
+    task = container.task
+    if task is None or not container.is_elsewhere:
+        return None
+    return OtherNode(name=task.node, address=task.node_address, published=_published(container.name, task.node_ports))
 
 
 def _with_sockets(member: Member, sockets: Sequence[ListeningSocket] | None) -> Member:
@@ -331,12 +374,24 @@ def _names(container: Container, endpoint: EndpointSettings, networks: Mapping[s
     network = networks.get(endpoint.network)
     if network is not None and network.kind is NetworkKind.DEFAULT_BRIDGE:
         return ()
+    if container.task is not None:
+        return _names_in_swarm(container, container.task, endpoint.network)
     service = (container.service,) if container.service in endpoint.aliases else ()
     # Before engine 25, which tells all names, one that the engine has made up is none of them.
     is_made_up = library_of(container) is not None and container.name not in endpoint.aliases
     name = () if is_made_up and _MADE_UP.fullmatch(container.name) else (container.name,)
     own = (*service, *name, *endpoint.aliases, container.short_id, container.hostname)
     return tuple(dict.fromkeys(name for name in own if name))
+
+
+def _names_in_swarm(container: Container, task: SwarmTask, network: str) -> tuple[str, ...]:
+    """What the embedded DNS answers to on the nodes of a swarm; nothing on the network of ports in ingress mode."""
+    if network == _INGRESS:
+        return ()
+    own = (container.name, container.short_id, container.hostname)
+    shared = (task.short_name, task.service, *task.aliases.get(network, ()))
+    # In a stack, the short name is an alias; without one, it is the name itself.
+    return tuple(dict.fromkeys(name for name in (*shared, *(f"tasks.{one}" for one in shared), *own) if name))
 
 
 def _bindings_in_force(container: Container, *, alive: bool) -> tuple[PortBinding, ...]:

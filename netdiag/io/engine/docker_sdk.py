@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -28,6 +29,7 @@ from netdiag.engine.container import (
 )
 from netdiag.engine.events import LARGEST as LARGEST_EVENTS
 from netdiag.engine.events import ContainerEvent, parse_events, query
+from netdiag.engine.swarm import SwarmView, parse_swarm
 from netdiag.engine.testcontainers import MOST_OF_SCRIPT, with_script
 from netdiag.errors import EngineError, InputError, NotThere
 from netdiag.io.engine.address import EngineAddress, TlsFiles, find_engine
@@ -125,6 +127,15 @@ class Engine:
                 if not answer:
                     raise self._translated(error) from error
         return parse_events(bytes(answer))
+
+    def swarm(self, host: EngineHost) -> SwarmView | None:
+        """What a manager tells of its swarm; None where the engine is none, or does not answer."""
+        with suppress(EngineError):
+            if host.is_manager:
+                services, nodes = self._ask(self._client.services), self._ask(self._client.nodes)
+                tasks = self._ask(partial(self._client.tasks, filters={"desired-state": "running"}))
+                return parse_swarm(services, tasks, nodes, host.node)
+        return None
 
     def log(self, container: Container) -> tuple[str, ...]:
         """The last lines of a container's log, oldest first; none where its log driver keeps nothing readable."""

@@ -5,12 +5,13 @@
 
 import os
 import socket
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from netdiag.deployment.model.deployment import Deployment, Firewall, HostKind, Platform, generation_of
+from netdiag.deployment.model.vantage import broker_vantage
 from netdiag.deployment.model.verdict import Answered
 from netdiag.deployment.observation.live_view import (
     LiveVantage,
@@ -115,11 +116,12 @@ class Live:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Said:
-    """What the engine says."""
+    """What the engine says; `ingress_ports` as in a Platform."""
 
     address: EngineAddress
     release: str
     machine: EngineHost
+    ingress_ports: tuple[int, ...] | None
     containers: tuple[Container, ...]
     networks: tuple[EngineNetwork, ...]
 
@@ -186,11 +188,15 @@ def read_machine(host: str | None = None) -> Machine:
 
 def _ask(address: EngineAddress) -> _Said:
     with engine_reader(address) as engine:
+        release, machine = engine.release(), engine.host()
+        swarm, containers = engine.swarm(machine), engine.containers()
+        ports = () if not machine.node else None
         return _Said(
             address=address,
-            release=engine.release(),
-            machine=engine.host(),
-            containers=engine.containers(),
+            release=release,
+            machine=machine,
+            ingress_ports=ports if swarm is None else swarm.ingress_ports,
+            containers=containers if swarm is None else swarm.joined(containers),
             networks=engine.networks(),
         )
 
@@ -214,7 +220,10 @@ def _machine(said: _Said, logs: Mapping[str, tuple[str, ...]]) -> Machine:
         said=said,
         kernel=kernel,
         docker_host=docker_host,
-        platform=read_platform(said.release, said.machine, kernel, docker_host, said.containers),
+        platform=replace(
+            read_platform(said.release, said.machine, kernel, docker_host, said.containers),
+            ingress_ports=said.ingress_ports,
+        ),
         host_addresses=_addresses(docker_host, said.networks),
         sockets=_sockets(said.containers) if isinstance(kernel, SameKernel) else {},
         logs=logs,
@@ -237,10 +246,11 @@ def _live(machine: Machine, scope: Scope, others: OtherVantages) -> Live:
     )
     logs = {identifier: lines for identifier, lines in machine.logs.items() if identifier in scope.asked}
     stopped = {called[c.id]: stopped_container(c, logs[c.id]) for c in said.containers if c.id in logs}
-    inside = container_vantages(deployment, _entered(said.containers, scope, others), called)
-    outside: tuple[SkippedVantage, ...] = ()
+    entered = _entered(said.containers, scope, others)
+    inside = container_vantages(deployment, entered, called)
+    outside = tuple(_on_other_nodes(deployment, entered, called))
     if isinstance(machine.kernel, OtherKernel):
-        outside = tuple(SkippedVantage(vantage=each.vantage, because=machine.kernel.because) for each in inside)
+        outside += tuple(SkippedVantage(vantage=each.vantage, because=machine.kernel.because) for each in inside)
         inside = ()
     return Live(
         address=said.address,
@@ -262,6 +272,17 @@ def _live(machine: Machine, scope: Scope, others: OtherVantages) -> Live:
         logs={called[identifier]: log_tail(lines) for identifier, lines in logs.items()},
         sockets=sockets,
     )
+
+
+def _on_other_nodes(
+    deployment: Deployment, containers: Sequence[Container], called: Mapping[str, str]
+) -> Iterator[SkippedVantage]:
+    """Inside the brokers that run on other nodes of a swarm, from which nobody can look here."""
+    there = {called[c.id]: c.task.node for c in containers if c.task is not None and c.is_elsewhere}
+    for broker in deployment.brokers:
+        if node := there.get(broker.name):
+            because = f"it runs on node {node}, whose engine was not asked"
+            yield SkippedVantage(vantage=broker_vantage(broker), because=because)
 
 
 def _entered(containers: Sequence[Container], scope: Scope, others: OtherVantages) -> tuple[Container, ...]:

@@ -7,7 +7,7 @@ than the engine of most machines to answer everything.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from netdiag.engine.about import EngineHost
 from netdiag.engine.container import Container, EngineNetwork, Mount
@@ -15,6 +15,9 @@ from netdiag.engine.events import ContainerEvent
 from netdiag.errors import MissingExtra
 from netdiag.io.engine.address import EngineAddress
 from netdiag.io.engine.unix_socket import SocketEngine
+
+if TYPE_CHECKING:
+    from netdiag.engine.swarm import SwarmView
 
 
 class EngineReader(Protocol):
@@ -34,6 +37,9 @@ class EngineReader(Protocol):
 
     def events(self, since: datetime, until: datetime) -> tuple[ContainerEvent, ...]:
         """The starts and ends of containers between two times of the engine's clock, as far as it remembers."""
+
+    def swarm(self, host: EngineHost) -> "SwarmView | None":
+        """What a manager tells of its swarm; None where the engine is none, or does not answer."""
 
     def mounts(self, container: Container) -> tuple[Mount, ...]:
         """What is mounted into a container; NotThere for one that is gone."""

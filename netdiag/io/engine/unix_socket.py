@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netdiag.digits import number_of
 from netdiag.engine.about import EngineHost, parse_host
@@ -35,6 +35,9 @@ from netdiag.engine.events import ContainerEvent, parse_events, query
 from netdiag.engine.testcontainers import MOST_OF_SCRIPT, with_script
 from netdiag.errors import EngineError, NotThere
 from netdiag.io.engine.address import EngineAddress
+
+if TYPE_CHECKING:
+    from netdiag.engine.swarm import SwarmView
 
 LARGEST_ANSWER = 64 * 1024 * 1024
 _CHUNK = 256 * 1024
@@ -116,6 +119,18 @@ class SocketEngine:
         if status != _OK:
             raise EngineError(f"the engine answers {status}", where=self.address.url, hint=self._hint)
         return parse_events(body)
+
+    def swarm(self, host: EngineHost) -> "SwarmView | None":
+        """What a manager tells of its swarm; None where the engine is none, or does not answer."""
+        if not host.is_manager:
+            return None
+        from netdiag.engine.swarm import RUNNING, parse_swarm
+
+        with suppress(EngineError):
+            services, nodes = self._ask(f"{self._prefix}/services"), self._ask(f"{self._prefix}/nodes")
+            tasks = self._ask(f"{self._prefix}/tasks?filters={RUNNING}")
+            return parse_swarm(services, tasks, nodes, host.node)
+        return None
 
     def _file(self, container: Container, path: str) -> bytes | None:
         """A small file of a container; None where it has none of that name, it is large, or the engine has it not.

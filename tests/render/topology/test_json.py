@@ -166,7 +166,7 @@ def test_no_environment_label_or_command_line_is_in_it() -> None:
     shown = set(read(topology)["containers"][0])
     assert {f.name for f in dataclasses.fields(Container)} - shown == {
         *("environment", "labels", "entrypoint", "command", "image_id", "state"),
-        *("start_script", "advertised", "config_file"),
+        *("start_script", "advertised", "config_file", "task"),
     }
 
 
