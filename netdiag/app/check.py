@@ -238,9 +238,10 @@ class Check:
             )
 
         if self.options.engine.kind is HostKind.SWARM:
-            from netdiag.deployment.sources.swarm import stack_notes
+            from netdiag.deployment.sources.swarm import stack_notes, without_compose_only
 
-            notes += stack_notes(project)
+            notes += stack_notes(project, reader.named_sources())
+            project = without_compose_only(project)
         if self.options.volumes:
             deployment, unread = with_volumes(deployed, reader.read_mounted, self.options.host)
             notes += unread

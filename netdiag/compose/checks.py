@@ -118,7 +118,8 @@ def _check_service(project: Project, service: Service, declared: Mapping | None,
         problems.error("scale", f"service {name!r} has a negative scale", _key(declared, "scale", span), service=name)
     if service.scale > 1 and service.container_name is not None:
         message = f"service {name!r} has a container_name and {service.scale} replicas"
-        problems.error("scale", message, service.container_name.span, _key(declared, "scale", span), service=name)
+        place = service.container_name.span
+        problems.error("container-name", message, place, _key(declared, "scale", span), service=name)
 
 
 def _key(declared: Mapping | None, field: str, otherwise: FileLocation) -> FileLocation:

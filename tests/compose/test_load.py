@@ -160,7 +160,7 @@ PROBLEMS = [
     ("services: {a: {image: x, environment: {K: [x]}}}", "schema", "[x]", ()),
     ("services: {a: {image: x, environment: ['K =v']}}", "environment", "K ", ()),
     ("services: {a: {image: x, env_file: e}}", "env-file", "e", ()),
-    ("services: {a: {image: x, container_name: c, scale: 2}}", "scale", "c", ("scale",)),
+    ("services: {a: {image: x, container_name: c, scale: 2}}", "container-name", "c", ("scale",)),
     ("services: {a: {image: x, scale: 2, deploy: {replicas: 3}}}", "scale", "scale", ()),
     (
         "services: {a: {image: x, network_mode: host, networks: [n]}}\nnetworks: {n: }",

@@ -479,7 +479,7 @@ class Member:
     `endpoint_mode` and `on_every_node` (whether each node runs a task) are what only a swarm looks at; `virtual_names`
     are the names to which it gives a virtual address, which leads to any of the tasks. `elsewhere` is another node that
     the member runs on, `shared_names` are names that members on other nodes may have, too, which this engine does not
-    know.
+    know; `is_named_by_template`: the swarm gives each of its tasks a hostname, which the files do not show.
     """
 
     name: str
@@ -511,6 +511,7 @@ class Member:
     on_every_node: bool = False
     elsewhere: OtherNode | None = None
     shared_names: frozenset[str] = frozenset()
+    is_named_by_template: bool = False
 
     @property
     def all_names(self) -> frozenset[str]:

@@ -465,6 +465,9 @@ def _not_found(deployment: Deployment, vantage: Vantage, networks: tuple[str, ..
         stack, _, service = host.removeprefix("tasks.").partition("_")
         if stack and any(member.service == service for member in deployment.all_members):
             return Unknown(because=f'"{host}" is a service of a stack called {stack}, which these files may become')
+    named = next((m for m in deployment.all_members if m.is_named_by_template and any(map(m.on, networks))), None)
+    if not owners and named is not None:
+        return Unknown(because=f'"{host}" may be the hostname of a task of {named.name}, which a template makes')
     if not owners:
         nobody = unresolved(Mechanism.NO_SUCH_NAME, f'no container has the name "{host}"')
         return _by_own_resolver(deployment, host, nobody)

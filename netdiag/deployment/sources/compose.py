@@ -258,12 +258,13 @@ def _sign(service: Service, read: ReadFile) -> Sign | None:
 
 def _member(project: Project, service: Service, folder: FindFolder, *, swarm: bool) -> Member:
     mode, shares_with = _mode(service)
-    own_names, virtual = _own_names(project, service), False
+    own_names, virtual, templated = _own_names(project, service), False, False
     if swarm:
-        from netdiag.deployment.sources.swarm import has_virtual_address, names_in_swarm
+        from netdiag.deployment.sources.swarm import has_virtual_address, is_named_by_template, names_in_swarm
 
         own_names, virtual = names_in_swarm(service), has_virtual_address(service)
-    hostnames = (service.hostname.value,) if service.hostname and service.hostname.value else ()
+        templated = is_named_by_template(service)
+    hostnames = (service.hostname.value,) if service.hostname and service.hostname.value and not templated else ()
     endpoint_mode = service.deploy.endpoint_mode if service.deploy else None
     return Member(
         name=service.name,
@@ -300,6 +301,7 @@ def _member(project: Project, service: Service, folder: FindFolder, *, swarm: bo
         virtual_names=frozenset({service.name, *(alias.value for n in service.networks for alias in n.aliases)})
         if virtual
         else frozenset(),
+        is_named_by_template=templated,
         on_every_node=service.deploy is not None and service.deploy.on_every_node,
     )
 

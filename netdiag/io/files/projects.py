@@ -352,6 +352,10 @@ class ProjectReader:
             return None
         return Folder(exists=True, uid=found.st_uid, gid=found.st_gid, mode=found.st_mode)
 
+    def named_sources(self) -> tuple[Source, ...]:
+        """The files that the user named, or that were found by their names, once the project is read."""
+        return tuple(Source(path, self.contents[path]) for path in map(display_name, self.files.files))
+
     def sources(self) -> dict[str, bytes]:
         """The files whose lines may be shown: those named by the user, and those below the folders one stands in.
 

@@ -39,7 +39,7 @@ Sources: libnetwork's port allocator; an address of 0.0.0.0 conflicts with every
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.deployment import Deployment, Member, NetworkMode, PublishedPort
+from netdiag.deployment.model.deployment import Deployment, HostKind, Member, NetworkMode, PublishedPort
 from netdiag.deployment.repairs import change_published_port
 from netdiag.findings import Finding, Related, Severity
 
@@ -54,12 +54,18 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     for member in deployment.members:
         if member.mode not in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE):
             continue
-        for port in member.published:
+        published = [port for port in member.published if not _is_of_own_node(deployment, port)]
+        for port in published:
             clash = taken.clash(port)
             if clash and {clash[0].name, member.name} & brokers:
                 yield _finding(deployment, member, port, *clash)
-        for port in member.published:
+        for port in published:
             taken.add(member, port)
+
+
+def _is_of_own_node(deployment: Deployment, port: PublishedPort) -> bool:
+    """Whether a swarm publishes a port on the node of the task only: it starts two tasks with one port on two nodes."""
+    return deployment.platform.kind is HostKind.SWARM and port.mode == "host"
 
 
 class _Taken:

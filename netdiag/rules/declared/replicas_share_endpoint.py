@@ -31,7 +31,7 @@ Sources: compose-spec, deploy.replicas and scale; KafkaZkClient.CheckedEphemeral
 
 from collections.abc import Iterator
 
-from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment, HostKind, PublishedPort
 from netdiag.findings import Finding, Location, Related, Severity
 
 ID = "replicas-share-endpoint"
@@ -43,7 +43,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     for broker in deployment.configured:
         if broker.member.replicas < 2:
             continue
-        shared = list(_shared(broker))
+        shared = list(_shared(broker, in_swarm=deployment.platform.kind is HostKind.SWARM))
         if shared:
             (place, what), *others = shared
             yield Finding(
@@ -58,7 +58,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             )
 
 
-def _shared(broker: Broker) -> Iterator[tuple[Location, str]]:
+def _shared(broker: Broker, *, in_swarm: bool) -> Iterator[tuple[Location, str]]:
     config = broker.config
     for name in ("node.id", "broker.id"):
         setting = config.settings.get(name)
@@ -71,5 +71,11 @@ def _shared(broker: Broker) -> Iterator[tuple[Location, str]]:
             break
     for port in broker.member.published:
         if port.published is not None:
-            yield port.where, f"port {port.published} of the docker host"
+            yield port.where, f"port {port.published} of {_whose(port, in_swarm=in_swarm)}"
             break
+
+
+def _whose(port: PublishedPort, *, in_swarm: bool) -> str:
+    if not in_swarm:
+        return "the docker host"
+    return "their node" if port.mode == "host" else "every node, which leads to any of them"
