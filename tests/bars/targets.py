@@ -172,6 +172,12 @@ TARGETS = (
         "the container of the steps predicted = observed = kcat at every address; an error where no address works",
     ),
     _tests(
+        "swarm",
+        "stacks on a swarm of two engines in ten arrangements (names of services and tasks, replicas, ports in host "
+        "mode, two stacks, three brokers): from both nodes, from outside and from a container on each node what is "
+        "observed is what kcat gets, and so is what the file and each engine foretell, or it is unknown",
+    ),
+    _tests(
         "strimzi",
         "Strimzi's published examples and the listings of its documentation (NETDIAG_STRIMZI names a clone) without a "
         "false error; at least 20 mistakes made in them found on the right line, and nothing else",

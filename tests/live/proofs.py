@@ -59,7 +59,7 @@ NOT_PROVEN = {
     "sasl-user-unknown": _JAVA,
     "rest-url-unreachable": "tests/live/test_connect.py asks workers, and stand-ins for what the lab has no image of",
     "schema-registry-listener-name": "the lab has no image of the Schema Registry",
-    "swarm-ingress-with-dnsrr": "the lab has no swarm; known from swarmkit's source",
+    "swarm-ingress-with-dnsrr": "takes a swarm, which tests/live/test_swarm.py makes: it refuses the service",
     "zookeeper-data-not-kept": "takes two lives of a stack, which tests/live/test_stale_volumes.py starts",
 }
 _HEAD = """\
