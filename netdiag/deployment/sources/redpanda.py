@@ -17,7 +17,6 @@ from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValu
 from netdiag.deployment.sources.compose_text import ComposeValue, ScatteredValue, comma_list
 from netdiag.deployment.sources.startup import Word, command_lines, mounted_file
 from netdiag.digits import number_of
-from netdiag.engine.testcontainers import awaited_script, redpanda_start
 from netdiag.kafka.broker_config import BrokerConfig, Mode
 from netdiag.kafka.images import redpanda
 from netdiag.kafka.images.families import parse_image
@@ -104,6 +103,8 @@ def container_flags(container: "Container") -> Mapping[str, str | None] | None:
 
     Where it waits for a script, they are those of the script.
     """
+    from netdiag.engine.testcontainers import awaited_script, redpanda_start  # a check of files has no containers
+
     argv = (*container.entrypoint, *container.command)
     if awaited_script(container) is not None:
         argv = redpanda_start(container.start_script) or ("redpanda", "start")
