@@ -7,7 +7,7 @@ from functools import partial
 
 from netdiag.app.configuration import CheckOptions, Configurations, Settings, fail_on
 from netdiag.app.progress import SILENT, Listener
-from netdiag.app.reports import interrupted, predicted_matrix, unread
+from netdiag.app.reports import address_rows, interrupted, predicted_matrix, unread
 from netdiag.app.suppression import Part, suppressed_report
 from netdiag.compose.checks import fragment_findings, is_completed, is_fragment, own_findings, unfinished_services
 from netdiag.compose.project import Project
@@ -134,12 +134,21 @@ def check(options: CheckOptions, listener: Listener = SILENT) -> CheckResult:
 
 
 class Check:
-    """A check whose projects and configurations are found once, to be read as often as needed."""
+    """A check whose projects and configurations are found once, to be read as often as needed.
 
-    def __init__(self, options: CheckOptions, listener: Listener = SILENT) -> None:
+    `replaced` holds bytes that are taken in the place of what files hold.
+    """
+
+    def __init__(
+        self, options: CheckOptions, listener: Listener = SILENT, replaced: Mapping[str, bytes] | None = None
+    ) -> None:
         self.options = options
         self.listener = listener
-        found_at = {path: (file,) if (file := ci_file_at(path)) else manifests_in(path) for path in options.files}
+        self._replaced = replaced or {}
+        found_at = {
+            path: (file,) if (file := ci_file_at(path, self._replaced)) else manifests_in(path)
+            for path in options.files
+        }
         jobs = tuple({file.path: file for files in found_at.values() for file in files}.values())
         named = {file.path for file in jobs} | {path for path, files in found_at.items() if files}
         if options.ci:
@@ -168,6 +177,7 @@ class Check:
 
     def report(self, targets: tuple[Target | CiTarget, ...], replaced: Mapping[str, bytes], *, matrix: bool) -> Report:
         """The report on some of the targets."""
+        replaced = {**self._replaced, **replaced}
         parts: list[Part] = []
         sharing: dict[int, _Project] = {}
         for index, target in enumerate(targets):
@@ -199,7 +209,7 @@ class Check:
                 from netdiag.app import kubernetes  # nobody else pays for its readers
 
                 named = frozenset(other.project.name for other in self.targets)
-                return kubernetes.report_on(target.project, named, replaced, matrix=matrix)
+                return kubernetes.report_on(target.project, named, replaced, self.options, matrix=matrix)
             if isinstance(target, CiTarget):
                 from netdiag.app.ci import report_on  # nor for these
 
@@ -207,7 +217,7 @@ class Check:
             if isinstance(target.project, NoProject):
                 raise target.project.error
             found.append(self._read(target.project, target.settings, replaced))
-            return _judged(found[0], matrix=matrix)
+            return self._judged(found[0], matrix=matrix)
 
         return read
 
@@ -256,6 +266,12 @@ class Check:
             is_fragment=fragment,
         )
 
+    def _judged(self, read: "_Project", *, matrix: bool) -> Report:
+        report = _judged(read, matrix=matrix)
+        if self.options.addresses:
+            report = replace(report, addresses=address_rows(read.files.name, read.deployment))
+        return report
+
     def _look_around(
         self,
         parts: list[Part],
@@ -270,7 +286,7 @@ class Check:
             if deployment is not project.deployment:
                 known = replace(project, deployment=deployment)
                 item = Input(name=targets[index].project.name)
-                report = guarded(item, self.listener, partial(_judged, known, matrix=matrix))
+                report = guarded(item, self.listener, partial(self._judged, known, matrix=matrix))
                 configuration = targets[index].settings.configuration.path
                 parts[index] = replace(parts[index], report=with_source(report, configuration))
 

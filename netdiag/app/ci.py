@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from netdiag.app.configuration import CheckOptions, Settings
-from netdiag.app.reports import predicted_matrix
+from netdiag.app.reports import address_rows, predicted_matrix
 from netdiag.compose.positions import Source
 from netdiag.deployment.model.deployment import HostKind, Platform
 from netdiag.deployment.sources.ci.github import workflow_jobs
@@ -15,7 +15,7 @@ from netdiag.errors import NetdiagError
 from netdiag.findings import Finding
 from netdiag.io.files import files_of_folder, is_within, read_file, read_inside
 from netdiag.io.files.projects import LARGEST_MOUNTED, CiFile, ProjectFiles, ProjectReader
-from netdiag.render.report import Input, Matrix, Report
+from netdiag.render.report import AddressRow, Input, Matrix, Report
 from netdiag.rules.ci import agreed, check_job
 from netdiag.rules.declared import check_deployment
 
@@ -38,7 +38,7 @@ def report_on(
             notes[f"{file.path}: job {one.name}: the Compose project that it starts was not checked: {error}"] = None
         else:
             jobs += () if job is None or not job.brokers else (job,)
-    report = _judged(file, jobs, reading, matrix=matrix)
+    report = _judged(file, jobs, reading, options, matrix=matrix)
     return replace(report, notes=(*report.notes, *notes))
 
 
@@ -54,6 +54,7 @@ def _on_command_lines(
     findings: list[Finding] = []
     matrices: list[Matrix] = []
     notes: list[str] = []
+    addresses: list[AddressRow] = []
     for lines in command_lines(reading.source(), folder=file.folder, read=reading.read):
         deployment = from_compose(
             lines.project,
@@ -68,6 +69,7 @@ def _on_command_lines(
         found = check_deployment(deployment)
         inputs.append(Input(name=name, brokers=tuple(broker.name for broker in deployment.brokers)))
         findings += found
+        addresses += address_rows(name, deployment) if options.addresses else ()
         predicted = predicted_matrix(name, deployment, found) if matrix else ""
         if isinstance(predicted, Matrix):
             matrices.append(predicted)
@@ -77,6 +79,7 @@ def _on_command_lines(
         inputs=tuple(inputs) or (Input(name=file.path),),
         findings=tuple(findings),
         matrices=tuple(matrices),
+        addresses=tuple(addresses),
         notes=tuple(notes),
         sources=reading.contents,
     )
@@ -88,10 +91,11 @@ class _Reading:
     def __init__(self, file: CiFile, replaced: Mapping[str, bytes]) -> None:
         self.file = file
         self.contents: dict[str, bytes] = {}
-        self._replaced = replaced
+        self.replaced = replaced
 
     def source(self) -> Source:
-        return Source(self.file.path, self._keep(self.file.path, read_file(self.file.path)))
+        path = self.file.path
+        return Source(path, self._keep(path, b"" if path in self.replaced else read_file(path)))
 
     def read(self, path: str) -> bytes | None:
         """The bytes of a file of the repository, whatever links say; None when there is none."""
@@ -105,7 +109,7 @@ class _Reading:
         return None if data is None else Source(named, self._keep(named, data))
 
     def _keep(self, path: str, data: bytes) -> bytes:
-        self.contents[path] = self._replaced.get(path, data)
+        self.contents[path] = self.replaced.get(path, data)
         return self.contents[path]
 
 
@@ -136,17 +140,19 @@ def _deployed(
     if not files or not all(is_within(path, file.folder) and os.path.isfile(path) for path in files):
         return None
     project_files = ProjectFiles(files=files, folder=os.path.dirname(files[0]))
-    reader = ProjectReader(project_files, replace(settings.read, profiles=job.compose.profiles or None))
+    read = replace(settings.read, profiles=job.compose.profiles or None)
+    reader = ProjectReader(project_files, read, reading.replaced)
     project = reader.read()
     reading.contents.update(reader.sources())
     return as_deployment(job, project=project, read=reader.read_mounted, facts=settings.facts, platform=platform)
 
 
-def _judged(file: CiFile, jobs: Iterable[CiJob], reading: _Reading, *, matrix: bool) -> Report:
+def _judged(file: CiFile, jobs: Iterable[CiJob], reading: _Reading, options: CheckOptions, *, matrix: bool) -> Report:
     inputs: dict[str, Input] = {}
     judged: dict[str, list[tuple[CiJob, tuple[Finding, ...]]]] = {}
     matrices: dict[str, Matrix] = {}
     notes: dict[str, None] = {}
+    addresses: dict[AddressRow, None] = {}
     for job in jobs:
         name = f"{file.path}: job {job.name}"
         brokers = tuple(broker.name for broker in job.brokers)
@@ -154,6 +160,8 @@ def _judged(file: CiFile, jobs: Iterable[CiJob], reading: _Reading, *, matrix: b
         inputs[name] = replace(before, brokers=tuple(dict.fromkeys((*before.brokers, *brokers))))
         found = check_job(job)
         judged.setdefault(name, []).append((job, found))
+        if options.addresses:
+            addresses.update(dict.fromkeys(address_rows(name, job.deployment)))
         if matrix and name not in matrices:
             predicted = predicted_matrix(name, job.deployment, found, job.vantages)
             if isinstance(predicted, Matrix):
@@ -171,6 +179,7 @@ def _judged(file: CiFile, jobs: Iterable[CiJob], reading: _Reading, *, matrix: b
         or (Input(name=file.path, kind="job"),),
         findings=tuple(findings.values()),
         matrices=tuple(matrices.values()),
+        addresses=tuple(addresses),
         notes=tuple(notes),
         sources=reading.contents,
     )

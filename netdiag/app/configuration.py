@@ -24,7 +24,7 @@ class CheckOptions:
     compose finds. `config_file` is read in the place of the nearest one; `isolated` reads none. `engine` is what the
     user says about the engine and its machine, `resolves` about names that no file declares, as in `Facts`. With
     `volumes`, the engine `host` is asked for what lies in the volumes of the projects. `gitlab_executor` runs the jobs
-    of GitLab, where that is known.
+    of GitLab, where that is known. With `addresses`, the report has the addresses that stand in the files.
     """
 
     files: tuple[str, ...] = ()
@@ -45,6 +45,7 @@ class CheckOptions:
     host: str | None = None
     gitlab_executor: str | None = None
     ci: bool = False
+    addresses: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

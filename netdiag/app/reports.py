@@ -10,7 +10,7 @@ from netdiag.deployment.model.verdict import Address, Cell
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.errors import NetdiagError
 from netdiag.findings import Finding
-from netdiag.render.report import Input, Matrix, Problem, Report
+from netdiag.render.report import AddressRow, Input, Matrix, Problem, Report
 from netdiag.rules.declared import failing_to_start
 
 # Of a matrix larger than this nobody reads a cell, and predicting or probing it takes long.
@@ -29,6 +29,7 @@ def merged(reports: Iterable[Report]) -> Report:
         suppressed=tuple(item for part in parts for item in part.suppressed),
         matrices=tuple(matrix for part in parts for matrix in part.matrices),
         urls=tuple(row for part in parts for row in part.urls),
+        addresses=tuple(row for part in parts for row in part.addresses),
         security=tuple(port for part in parts for port in part.security),
         registered=tuple(one for part in parts for one in part.registered),
         skipped=tuple(item for part in parts for item in part.skipped),
@@ -94,6 +95,13 @@ def _predicted_cells(
         for cell in predict(deployment, alike, addresses, speaks=protocol):
             cells[cell.vantage].append(cell)
     return tuple(cell for of_place in cells.values() for cell in of_place)
+
+
+def address_rows(name: str, deployment: Deployment) -> tuple[AddressRow, ...]:
+    """The addresses that stand in the files of an input."""
+    from netdiag.deployment.declared_addresses import declared_addresses  # for editors only
+
+    return tuple(AddressRow(input=name, address=address) for address in declared_addresses(deployment))
 
 
 def too_large(name: str, places: Sized, addresses: Sized) -> str:

@@ -22,6 +22,7 @@ from netdiag.render.wording import plural
 from netdiag.values import dataclass
 
 if TYPE_CHECKING:
+    from netdiag.deployment.declared_addresses import DeclaredAddress
     from netdiag.deployment.model.causes import Explanation
     from netdiag.deployment.model.vantage import Vantage
     from netdiag.deployment.model.verdict import Cell
@@ -111,6 +112,14 @@ class UrlRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AddressRow:
+    """An address that stands in the files of one input."""
+
+    input: str
+    address: "DeclaredAddress"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SeenCluster:
     """What a cluster of one input has registered."""
 
@@ -124,7 +133,7 @@ class Report:
 
     `suppressed` are the findings that the user asked to overlook, which are not in `findings`. `interrupted`: the user
     stopped the run, and inputs that were not reached carry that as their error. `is_cut`: a limit left out addresses to
-    try; `notes` say how many.
+    try; `notes` say how many. `addresses` are gathered for editors only.
     """
 
     inputs: tuple[Input, ...] = ()
@@ -132,6 +141,7 @@ class Report:
     suppressed: tuple[Suppressed, ...] = ()
     matrices: tuple[Matrix, ...] = ()
     urls: tuple[UrlRow, ...] = ()
+    addresses: tuple[AddressRow, ...] = ()
     security: tuple[SeenPort, ...] = ()
     registered: tuple[SeenCluster, ...] = ()
     skipped: tuple[Skipped, ...] = ()

@@ -128,7 +128,7 @@ class ReadOptions:
     """What the user says about reading compose files.
 
     `profiles` of None are those that compose would take. `images` leads from images of one's own to those that they are
-    made from.
+    made from. The search for a project begins in the folder `start`, "" for the current one.
     """
 
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -137,6 +137,7 @@ class ReadOptions:
     project_name: str | None = None
     profiles: tuple[str, ...] | None = None
     images: Mapping[str, str] = field(default_factory=dict)
+    start: str = ""
 
 
 def display_name(path: str) -> str:
@@ -161,8 +162,11 @@ def project_at(path: str, project_directory: str | None = None) -> ProjectFiles:
     return ProjectFiles(files=(path,), folder=start, alone=name not in BASE_NAMES)
 
 
-def ci_file_at(path: str) -> CiFile | None:
-    """The file of jobs, command lines or manifests that a path is by its name or its content; None for any other."""
+def ci_file_at(path: str, replaced: Mapping[str, bytes] | None = None) -> CiFile | None:
+    """The file of jobs, command lines or manifests that a path is by its name or its content; None for any other.
+
+    `replaced` holds bytes that are taken in the place of what a file holds.
+    """
     if path == STDIN:
         return CiFile(path=path, kind="kubernetes") if _is_manifest(peek_stdin()) else None
     folder, name = os.path.split(path)
@@ -174,8 +178,10 @@ def ci_file_at(path: str) -> CiFile | None:
             return CiFile(path=path, kind="github", folder=os.path.normpath(os.path.join(folder, "..", "..")))
         if name.endswith((".gitlab-ci.yml", ".gitlab-ci.yaml")) or parts[-1] == ".gitlab":
             return CiFile(path=path, kind="gitlab", folder=folder)
-        if "compose" not in name and os.path.isfile(path):
-            return _by_content(path, folder)
+        if "compose" not in name:
+            data = (replaced or {}).get(path)
+            data = _first_bytes(path) if data is None else data[:_LOOKED_AT]
+            return None if data is None else _by_content(path, folder, data)
     return None
 
 
@@ -202,13 +208,26 @@ def ci_files(start: str = "") -> tuple[CiFile, ...]:
     return tuple(replace(file, found=True) for file in files if file is not None and file.kind != "commands")
 
 
-def _by_content(path: str, folder: str) -> CiFile | None:
-    """What the first lines of a file tell, one that compose would take by its top level excepted."""
+def is_compose_file(path: str, data: bytes) -> bool:
+    """Whether compose would take a file by its name, or by the top level of its first lines."""
+    name = os.path.basename(path)
+    if not name.endswith((".yml", ".yaml")):
+        return False
+    return "compose" in name or _TOP_SERVICES.search(data[:_LOOKED_AT]) is not None
+
+
+def _first_bytes(path: str) -> bytes | None:
+    if not os.path.isfile(path):
+        return None
     try:
         with open(path, "rb") as stream:
-            data = stream.read(_LOOKED_AT)
+            return stream.read(_LOOKED_AT)
     except OSError:
         return None
+
+
+def _by_content(path: str, folder: str, data: bytes) -> CiFile | None:
+    """What the first lines of a file tell, one that compose would take by its top level excepted."""
     if _TOP_SERVICES.search(data):
         return None
     if _is_manifest(data):
@@ -252,14 +271,14 @@ def project_of(files: Sequence[str], project_directory: str | None = None) -> Pr
 def find_project(options: ReadOptions) -> ProjectFiles | None:
     """The project that compose finds by itself; None when there is none."""
     directory = options.project_directory
-    start = directory or ""
+    start = directory or options.start
     dotenv = _dotenv((start,), options, lambda _, data: data)
     variables = {name: text.value for name, text in dotenv.items()} | dict(options.environ)
     named = variables.get("COMPOSE_FILE")
     if named is not None:
         separator = variables.get("COMPOSE_PATH_SEPARATOR") or os.pathsep
-        files = tuple(named.split(separator))
-        if not all(files):
+        files = tuple(os.path.join(options.start, name) for name in named.split(separator) if name)
+        if len(files) != named.count(separator) + 1:
             raise InputError("contains an empty name", where="COMPOSE_FILE", hint="unset it or name a file")
         return ProjectFiles(files=files, folder=project_of(files, directory).folder, start=start)
     for folder in _upwards(start):
@@ -373,11 +392,13 @@ class ProjectReader:
         return _dotenv(folders, self._options, self._keep)
 
     def _content(self, path: str) -> bytes:
+        if path in self._replaced:
+            return self._keep(path, b"")
         return self._keep(display_name(path), read_stdin() if path == STDIN else read_file(path))
 
     def _read_named(self, path: str) -> bytes | None:
         """The bytes of a file that the project names."""
-        data = read_optional(path)
+        data = b"" if path in self._replaced else read_optional(path)
         return None if data is None else self._keep(path, data)
 
     def _keep(self, path: str, data: bytes) -> bytes:
