@@ -16,6 +16,7 @@ LIBRARIES = {
     "spark": ("pyspark", "py4j", "pyarrow", "pandas", "numpy"),
     "picture": ("networkx",),
     "report": ("vl_convert",),
+    "lsp": ("pygls", "lsprotocol", "cattrs", "attrs"),
 }
 """The modules that each extra brings."""
 

@@ -46,6 +46,7 @@ COMMANDS = {
     "kcat": "kcat",
     "openssl": "openssl",
     "curl": "curl",
+    "nvim": "neovim",
     "keytool": "default-jre-headless",
 }
 JAVA = Path(__file__).parent.parent / ".ci" / "java"

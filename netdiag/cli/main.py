@@ -96,6 +96,10 @@ COMMANDS = {
         function="netdiag.cli.doctor:doctor",
         help="Show what netdiag can do on this machine: engine, rights, libraries, programs, disk space.",
     ),
+    "lsp": Entry(
+        function="netdiag.cli.lsp:lsp",
+        help="Serve an editor: findings as you type, from where each address works, repairs.",
+    ),
     "rules": Entry(function="netdiag.cli.rules:rules", help="List the rules."),
     "explain": Entry(function="netdiag.cli.rules:explain", help="Explain a rule."),
 }

@@ -36,7 +36,7 @@ def main() -> int:
     netdiag = (sys.executable, "-m", "netdiag")
     with TemporaryDirectory() as folder:
         file = Path(folder) / "compose.yml"
-        file.write_text(_stack(), encoding="utf-8")
+        file.write_text(stack(), encoding="utf-8")
         commands = {
             "bare": (sys.executable, "-c", "pass"),
             "help": (*netdiag, "--help"),
@@ -71,7 +71,7 @@ def _corpus(netdiag: Sequence[str]) -> None:
         report(f"CPU of {len(files)} corpus files in one process", round(cost.cpu, 2), "s")
 
 
-def _stack() -> str:
+def stack() -> str:
     """A correct cluster of at least `SIZE` bytes."""
     count = 1
     while len(text := zookeeper(CONFLUENT_7, count).render()[0]) < SIZE:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.house.tree import PACKAGE, ROOT
 
-LAYERS = ("cli", "app", "io", "render", "playbook", "rules", "deployment", "topology", "traffic")
+LAYERS = ("cli", "lsp", "app", "io", "render", "playbook", "rules", "deployment", "topology", "traffic")
 VOCABULARIES = ("compose", "config", "engine", "kafka", "linux", "machine")
 CONTRACTS = {
     contract["id"]
@@ -55,6 +55,9 @@ VIOLATIONS = [
     ("layers", "traffic/names.py", "from netdiag.deployment import broker"),
     ("spark", "io/files.py", "import pyspark.sql"),
     ("spark", "cli/analyze.py", "def f():\n    import py4j"),
+    ("layers", "lsp/ask.py", "import netdiag.cli.main"),
+    ("lsp", "app/editor.py", "import pygls"),
+    ("lsp", "cli/lsp.py", "from lsprotocol import types"),
     ("typer", "render/text.py", "import typer"),
     ("typer", "io/ask.py", "import click"),
     ("typer", "render/text.py", "from rich import print"),

@@ -12,8 +12,8 @@ import pytest
 from tests.house.environments import Environment, create, extras, lower_bounds, pinned
 from tests.house.tree import PACKAGE, ROOT, modules
 
-PROVEN = ("", "live", "capture", "picture", "report")
-TEST_TOOLS = ("pytest", "hypothesis", "kio", "kafka-python", "jsonschema", "xmlschema")
+PROVEN = ("", "live", "capture", "picture", "report", "lsp")
+TEST_TOOLS = ("pytest", "hypothesis", "kio", "kafka-python", "jsonschema", "xmlschema", "pytest-lsp")
 BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.broken.yml"
 # What the extra that is not proven here brings: 500 MB.
 OF_SPARK = ("pyspark", "py4j", "pyarrow", "pandas", "numpy")
@@ -32,6 +32,7 @@ USERS = {
     "io/network/client_identity.py": ("tests/io/network/test_client_identity.py",),
     "io/packets/filters.py": ("tests/io/packets/test_source.py",),
     "io/tutorial_lab.py": ("tests/io/lab",),
+    "lsp/server.py": ("tests/lsp/test_server.py",),
     "render/analysis/figure.py": ("tests/render/analysis/test_figure.py",),
     "render/topology/layout.py": ("tests/render/topology/test_scene.py",),
 }

@@ -83,12 +83,12 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
     assert not empty_names
 
 
-def test_extras_are_imported_at_the_top_only_in_io_and_traffic() -> None:
+def test_extras_are_imported_at_the_top_only_where_they_are_the_point() -> None:
     """Anywhere else they would be loaded by a command that does not use them, or be missing from the bare install."""
     found = {
         f"{name(path)}: {root}"
         for path in modules("netdiag")
-        if path.relative_to(PACKAGE).parts[0] not in ("io", "traffic")
+        if path.relative_to(PACKAGE).parts[0] not in ("io", "traffic", "lsp")
         for root in _top_level_imports(path) & EXTRAS
     }
     assert not found
@@ -137,7 +137,7 @@ EXPECTED = {
     *(".ci", ".dockerignore", ".gitignore", ".pre-commit-hooks.yaml"),
     *("CHANGELOG.md", "CONTRIBUTING.md", "Dockerfile", "LICENSE", "Makefile", "README.md"),
     *("action.yml", "constraints.txt", "mkdocs.yml", "pyproject.toml"),
-    *("compose", "docs", "native", "netdiag", "playbooks", "templates", "tests", "tools"),
+    *("compose", "docs", "editors", "native", "netdiag", "playbooks", "templates", "tests", "tools"),
 }
 
 
