@@ -24,7 +24,14 @@ from netdiag.cli.command import (
 from netdiag.cli.console import Console, is_terminal, report_error, say, write_bytes, write_text
 from netdiag.cli.exit_status import ExitStatus, status_of
 from netdiag.cli.outputs import Format, Output, outputs_of, write_outputs
-from netdiag.deployment.model.deployment import Firewall, Generation, HostKind, PlatformOptions, generation_of
+from netdiag.deployment.model.deployment import (
+    Firewall,
+    Generation,
+    HostKind,
+    PlatformOptions,
+    generation_of,
+    podman_release,
+)
 from netdiag.errors import NetdiagError
 from netdiag.findings import Severity
 from netdiag.kafka.security import WARN_DAYS
@@ -179,7 +186,8 @@ def check_listeners(
         ),
     ] = None,
     engine: Annotated[
-        str | None, Option("--engine", metavar="RELEASE", help="The release of the engine: 20.10, 28, 29.7.2.")
+        str | None,
+        Option("--engine", metavar="RELEASE", help="The release of the engine: 20.10, 28, 29.7.2. Podman's: 4.3."),
     ] = None,
     userland_proxy: Annotated[
         OnOff | None, Option("--userland-proxy", help="Whether the engine runs docker-proxy.", show_default="on")
@@ -289,6 +297,9 @@ def check_listeners(
     from netdiag.app.configuration import CheckOptions, LiveOptions
 
     proxy = None if userland_proxy is None else userland_proxy is OnOff.ON
+    is_podman = platform in (HostKind.PODMAN, HostKind.PODMAN_ROOTLESS)
+    if is_podman and engine is not None:
+        refuse((podman_release(engine) is None, f'"{engine}" is not a release of Podman'))
     request = _Request(
         check=CheckOptions(
             files=tuple(files or ()),
@@ -297,7 +308,11 @@ def check_listeners(
             host_addresses=tuple(docker_host_ip or ()),
             resolves=_resolves(assume_resolves or ()),
             engine=PlatformOptions(
-                kind=platform, generation=_generation(engine), userland_proxy=proxy, firewall=firewall
+                kind=platform,
+                generation=None if is_podman else _generation(engine),
+                userland_proxy=proxy,
+                firewall=firewall,
+                podman=podman_release(engine) if is_podman and engine else None,
             ),
             matrix=matrix and not diff,
             rules=_choice(select, ignore),

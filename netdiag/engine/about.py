@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from netdiag.engine.container import flag, text
+from netdiag.engine.podman import is_podman
 from netdiag.values import dataclass
 
 
@@ -12,6 +13,7 @@ class EngineHost:
 
     `time` is what its clock shows; None where it does not tell. `node` is the id that it has in a swarm, "" where it is
     in none; `is_manager`: it tells of the swarm's tasks.
+    `is_podman` is whether the engine is Podman, `rootless` whether it runs as a user.
     """
 
     name: str
@@ -21,6 +23,8 @@ class EngineHost:
     time: datetime | None = None
     node: str = ""
     is_manager: bool = False
+    is_podman: bool = False
+    rootless: bool = False
 
 
 def parse_host(document: object) -> EngineHost:
@@ -33,7 +37,15 @@ def parse_host(document: object) -> EngineHost:
         time=_time(text(document, "SystemTime")),
         node=text(document, "Swarm", "NodeID"),
         is_manager=flag(document, "Swarm", "ControlAvailable"),
+        is_podman=is_podman(document),
+        rootless=flag(document, "Rootless"),
     )
+
+
+def release_of(document: object) -> str:
+    """The release of the answer to /version: "20.10.24", or "Podman 4.3.1"."""
+    version = text(document, "Version")
+    return f"Podman {version}" if is_podman(document) else version
 
 
 def _time(written: str) -> datetime | None:

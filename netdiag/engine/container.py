@@ -66,7 +66,7 @@ class EngineNetwork:
     `attachable`: containers that belong to no service of a swarm may join it, too.
     `icc` is false where the containers on it are not to reach each other (com.docker.network.bridge.enable_icc),
     `gateway_mode` is that of IPv4 where one was chosen (com.docker.network.bridge.gateway_mode_ipv4,
-    engine 27 and newer).
+    engine 27 and newer). `isolated` is told by Podman only: whether it and other such networks keep each other out.
     """
 
     id: str
@@ -82,6 +82,7 @@ class EngineNetwork:
     gateway_mode: str = ""
     ipv6: bool = False
     attachable: bool = False
+    isolated: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,9 +359,11 @@ def _extra_host(entry: str) -> tuple[str, str]:
 
 
 def _endpoint(name: str, settings: object) -> EndpointSettings:
+    identifier = text(settings, "NetworkID")
     return EndpointSettings(
         network=name,
-        network_id=text(settings, "NetworkID"),
+        # Podman has the name there again.
+        network_id="" if identifier == name else identifier,
         # DNSNames, of engine 25 and newer, is everything the embedded DNS answers to.
         aliases=tuple(dict.fromkeys((*texts(settings, "Aliases"), *texts(settings, "DNSNames")))),
         ipv4_address=text(settings, "IPAddress"),

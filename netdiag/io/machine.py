@@ -94,7 +94,8 @@ def _engine(host: str | None, environment: Mapping[str, str]) -> Found:
             version, machine = engine.version(), engine.host()
     except NetdiagError as error:
         return Found(why_not=str(error), trouble=_trouble(error))
-    what = f"Docker Engine {version.release}, API {version.api_version}, at {address.url} ({address.said_by})"
+    name = "" if machine.is_podman else "Docker Engine "
+    what = f"{name}{version.release}, API {version.api_version}, at {address.url} ({address.said_by})"
     return Found(what=f"{what}, on {machine.system}" if machine.system else what)
 
 

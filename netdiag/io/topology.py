@@ -161,10 +161,11 @@ def _deployment(
     said: _Said, project: str | None, *, addresses: tuple[str, ...] = (), proxied: bool | None = None
 ) -> "Deployment":
     # Loading these takes longer than reading the kernel of a machine without an engine.
-    from netdiag.deployment.model.deployment import Platform
+    from netdiag.deployment.model.deployment import HostKind, Platform
     from netdiag.deployment.scope import scope_of
     from netdiag.deployment.sources.engine import from_engine
 
+    is_podman = said.release.startswith("Podman ")
     scope = scope_of(said.containers, said.networks, project=project)
     if project is not None and not scope.asked:
         hint = "start it with `docker compose up -d`"
@@ -175,5 +176,5 @@ def _deployment(
         asked=scope.asked,
         name=project,
         host_addresses=addresses,
-        platform=Platform(userland_proxy=proxied),
+        platform=Platform(kind=HostKind.PODMAN if is_podman else HostKind.LINUX, userland_proxy=proxied),
     )

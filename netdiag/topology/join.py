@@ -167,7 +167,9 @@ def unmatched_networks(
 
 def _without_link(index: JoinIndex, view: NetworkView) -> Iterator[Unmatched]:
     network, name = view.network, interface_name(view.network)
-    if index.host_facts is not None and view.bridge is None and name:
+    # Podman makes a bridge for the first container, and removes it after the last.
+    waits = name.startswith("podman") and not any(member.address for member in view.members)
+    if index.host_facts is not None and view.bridge is None and name and not waits:
         what = "bridge" if network.driver == _BRIDGE else "parent"
         where = index.place_name(index.host_facts.netns.inode)
         yield Unmatched(subject=f"network {network.name}", because=f"its {what} {name} is not on {where}")

@@ -80,7 +80,8 @@ def _parse(found: Mapping[str, Any]) -> Container:
     return Container(
         id=found["Id"],
         service=(config["Labels"] or {}).get("com.docker.compose.service", found["Name"][1:]),
-        image=config["Image"],
+        # Podman tells the full name.
+        image=config["Image"].removeprefix("docker.io/"),
         status=state["Status"],
         exit_code=state["ExitCode"],
         pid=state["Pid"],

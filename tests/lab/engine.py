@@ -32,9 +32,10 @@ from tests.lab.errors import LabError, LabImpossible
 from tests.lab.image_set import image_key, images
 from tests.lab.layers import Image, write_archive
 from tests.lab.namespaces import Place
+from tests.lab.podman import PRIVATE, configure, qualified
 from tests.lab.prerequisites import missing
 from tests.lab.processes import run, start_time, tail
-from tests.lab.releases import NFTABLES, OWN, usr_of
+from tests.lab.releases import NFTABLES, OWN, PODMAN, usr_of
 from tests.lab.run_record import MARK, Record, read_records
 from tests.lab.teardown import leftovers, tear_down
 
@@ -125,6 +126,7 @@ class Engine:
     cache: Path
     address: str = HOST_ADDRESS
     lan_address: str = LAN_ADDRESS
+    release: str = OWN
 
     @property
     def docker_host(self) -> str:
@@ -155,6 +157,10 @@ class Engine:
         """What `docker WORDS` prints."""
         argv = ["docker", *words]
         return run(argv, check=check, timeout=timeout, env=self.environment).stdout
+
+    def podman(self, *words: str) -> str:
+        """What `podman WORDS` prints, of what Docker's API does not have: pods, networks by its own defaults."""
+        return run(["podman", "--url", self.docker_host, *words], timeout=120).stdout
 
     def ask(self, path: str) -> Any:
         """What its API answers to GET PATH; for who looks again and again, as it takes no process of `docker`."""
@@ -225,7 +231,7 @@ def engine(
     record = replace(record, warden=warden.pid, warden_started=start_time(warden.pid) or 0)
     try:
         record.write()
-        made = Engine(record=record, cache=root, address=address, lan_address=lan_address)
+        made = Engine(record=record, cache=root, address=address, lan_address=lan_address, release=release)
         _make_network(made)
         _start_resolver(made)
         options = [f"--userland-proxy={str(userland_proxy).lower()}", *flags]
@@ -233,7 +239,10 @@ def engine(
             # With nftables the engine wants forwarding to be on, and leaves the policy of FORWARD alone.
             run(made.host.argv(["sysctl", "-qw", "net.ipv4.ip_forward=1"]))
             options.append("--firewall-backend=nftables")
-        _start_dockerd(made, slot, usr, hostname, options)
+        if release == PODMAN:
+            _start_podman(made, slot)
+        else:
+            _start_dockerd(made, slot, usr, hostname, options)
         if absent:
             load_images(made, absent)
             slot.mark_loaded()
@@ -324,15 +333,29 @@ def _start_dockerd(made: Engine, slot: Slot, usr: Path | None, hostname: str, op
             *options,
         ]
     )
-    log = record.home / "dockerd.log"
+    _start(made, argv, "dockerd")
+
+
+def _start_podman(made: Engine, slot: Slot) -> None:
+    """Its service, which speaks Docker's API."""
+    record = made.record
+    environment = configure(record.home, slot.data)
+    argv = ["sh", "-c", PRIVATE, "lab", record.cgroup.lstrip("/"), str(record.home / "resolv.conf")]
+    service = ["podman", "system", "service", "--time=0", f"unix://{record.socket}"]
+    _start(made, ["env", *environment, *made.host.argv([*argv, *service])], "podman")
+
+
+def _start(made: Engine, argv: Sequence[str], name: str) -> None:
+    """Until it answers."""
+    log = made.record.home / f"{name}.log"
     daemon = _spawn(made, argv, log)
 
     def answers() -> bool:
         if daemon.poll() is not None:
-            raise LabError(f"dockerd ended: {tail(log.read_text())}")
-        return _pings(record.socket)
+            raise LabError(f"{name} ended: {tail(log.read_text())}")
+        return _pings(made.record.socket)
 
-    _wait_for(answers, log, "dockerd")
+    _wait_for(answers, log, name)
 
 
 def load_images(made: Engine, absent: Sequence[Image]) -> None:
@@ -349,7 +372,7 @@ def load_images(made: Engine, absent: Sequence[Image]) -> None:
         assert loader.stdin is not None
         try:
             with loader.stdin:
-                write_archive(loader.stdin, absent)
+                write_archive(loader.stdin, qualified(absent) if made.release == PODMAN else absent)
         except BrokenPipeError:
             pass
     if loader.wait(timeout=300) != 0:

@@ -17,6 +17,7 @@ from tests.lab.compose_v2 import compose_binary
 from tests.lab.errors import LabImpossible
 from tests.lab.lab import Lab, start_lab
 from tests.lab.prerequisites import install, missing
+from tests.lab.releases import PODMAN
 from tests.lab.swarm import Swarm, start_swarm
 
 
@@ -33,6 +34,14 @@ def swarm() -> Iterator[Swarm]:
     """A swarm of two engines, one for the whole session, torn down at its end."""
     _possible_or_skip()
     with start_swarm() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def podman_lab() -> Iterator[Lab]:
+    """The same with Podman in the place of Docker."""
+    _possible_or_skip()
+    with start_lab(release=PODMAN) as running:
         yield running
 
 

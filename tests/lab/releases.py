@@ -23,6 +23,8 @@ OWN = "20.10"
 # The last one writes its rules with nftables, the others with iptables.
 NFTABLES = "29 nftables"
 RELEASES = (OWN, "28", "29", NFTABLES)
+# Of this machine, too; not among the releases of Docker.
+PODMAN = "podman"
 
 _SUITE = "unstable"
 _PACKAGES = ("docker.io", "containerd", "runc", "tini-static", "libc6", "libseccomp2", "libsystemd0", "libgcc-s1")
@@ -38,7 +40,7 @@ _NAME_VERSION = "-s -w -X github.com/moby/moby/v2/dockerversion.Version=29.0.0+v
 
 def usr_of(cache: Path, release: str) -> Path | None:
     """What to lay over /usr for this release, made first where it is absent; None for the machine's own."""
-    if release == OWN:
+    if release in (OWN, PODMAN):
         return None
     if release not in RELEASES:
         raise LabImpossible(f"no engine {release!r}, there are {', '.join(RELEASES)}")

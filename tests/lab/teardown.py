@@ -14,6 +14,8 @@ from tests.lab.errors import LabError
 from tests.lab.processes import run
 from tests.lab.run_record import Record, end_processes, processes_of
 
+_BUILT_IN = ("bridge", "host", "none")
+
 
 def tear_down(record: Record, spare: frozenset[int] = frozenset()) -> None:
     """End the run; `spare` are processes of it that end by themselves (the warden)."""
@@ -49,10 +51,8 @@ def _empty_engine(record: Record) -> bool:
         if _ask(record, "info", "--format", "{{.Swarm.LocalNodeState}}") != ["inactive"]:
             # It would start again what is removed, and its state would be the next run's.
             _ask(record, "swarm", "leave", "--force")
-        containers = _ask(record, "ps", "-aq")
-        if containers:
-            _ask(record, "rm", "-f", "-v", *containers)
-        networks = _ask(record, "network", "ls", "-q", "--filter", "type=custom")
+        _remove_containers(record)
+        networks = [name for name in _ask(record, "network", "ls", "--format", "{{.Name}}") if name not in _BUILT_IN]
         if networks:
             _ask(record, "network", "rm", *networks)
         volumes = _ask(record, "volume", "ls", "-q")
@@ -63,10 +63,20 @@ def _empty_engine(record: Record) -> bool:
     return True
 
 
-def _ask(record: Record, *words: str) -> list[str]:
+def _remove_containers(record: Record) -> None:
+    """In several rounds: Podman does not remove a container whose network another one uses."""
+    left: list[str] = []
+    while containers := _ask(record, "ps", "-aq"):
+        if containers == left:
+            raise LabError(f"cannot remove {', '.join(left)}")
+        left = containers
+        _ask(record, "rm", "-f", "-v", *containers, check=False)
+
+
+def _ask(record: Record, *words: str, check: bool = True) -> list[str]:
     argv = ["docker", "-H", f"unix://{record.socket}", *words]
     environment = {"DOCKER_CONFIG": str(record.home / "docker-config")}
-    return run(argv, timeout=60, env=environment).stdout.split()
+    return run(argv, check=check, timeout=60, env=environment).stdout.split()
 
 
 def _end_all_processes(record: Record, spare: frozenset[int]) -> None:

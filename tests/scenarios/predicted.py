@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.config import Facts
 from netdiag.config.parse import parse
-from netdiag.deployment.model.deployment import Deployment, HostKind, Platform, generation_of
+from netdiag.deployment.model.deployment import Deployment, HostKind, Platform, generation_of, podman_release
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.model.verdict import Address, parse_address
 from netdiag.deployment.prediction.jmx import predict_jmx
@@ -78,8 +78,14 @@ def prediction(
         file = stack.file.parent / path
         return file.read_bytes() if file.is_file() else None
 
-    deployment = from_compose(project, host_addresses=(DOCKER_HOST,), facts=facts(), read=read, stores=store_tools)
-    deployment = replace(deployment, platform=platform_of(engine or USUAL))
+    deployment = from_compose(
+        project,
+        host_addresses=(DOCKER_HOST,),
+        facts=facts(),
+        read=read,
+        stores=store_tools,
+        platform=platform_of(engine or USUAL),
+    )
     return Prediction(file=stack.file, deployment=deployment, findings=check_deployment(deployment))
 
 
@@ -94,6 +100,8 @@ def facts() -> Facts:
 def platform_of(engine: Engine) -> Platform:
     """What the model is told of an engine."""
     kind = HostKind(engine.platform)
+    if kind is HostKind.PODMAN:
+        return Platform(kind=kind, podman=podman_release(engine.version))
     return Platform(kind=kind, generation=generation_of(engine.version), userland_proxy=engine.proxy)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from netdiag.deployment.model.verdict import Address
 from tests.lab.engine import HOST_ADDRESS, LAN_ADDRESS
 from tests.lab.image_set import CP_KAFKA
+from tests.lab.releases import PODMAN
 from tests.worlds.random_world import STUB
 
 HOST, LAN, ROUTED_LAN = "docker host", "LAN", "LAN with a route"
@@ -21,6 +22,8 @@ NOWHERE = "10.99.0.1"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """`expected` by engine and proxy, the most exact key first: "28 off", "28", "off", ""; none: not on this engine.
+
+    "podman" is another engine, which has no proxy.
 
     With nftables an engine is as with iptables, where it has no key of its own.
     """
@@ -70,15 +73,15 @@ ROWS = (
     _row("3", "a2", "10.80.0.11:9999", REF),
     _row("4", "a2", "10.80.0.77:9092", UNR),
     _row("6", "a2", "10.80.0.14:9092", TMO),
-    _row("7", "n2", "10.80.2.11:9092", TMO),
+    _row("7", "n2", "10.80.2.11:9092", TMO, podman=OK),
     _row("8", "b1", "10.80.0.11:9092", TMO),
     _row("8", "b1", "10.80.0.12:9092", TMO),
     _row("9", "b1", "a1:9092", NAME),
     _row("10", "a2", f"{H}:19092", OK),
     _row("10", "a2", "10.80.0.1:19092", OK),
-    _row("12", "a1", f"{H}:19092", OK),
+    _row("12", "a1", f"{H}:19092", OK, podman=TMO),
     _row("13", "n1", f"{H}:19192", OK, off=TMO),
-    _row("13", "n2", f"{H}:19192", OK, off=TMO),
+    _row("13", "n2", f"{H}:19192", OK, off=TMO, podman=OK),
     _row("14", "b1", f"{H}:19092", OK, off=TMO, v29_off=OK),
     _row("14", "b1", "10.80.1.1:19092", OK, off=TMO, v29_off=OK),
     _row("14", "b1", "10.80.0.1:19092", OK, off=TMO, v29_off=OK),
@@ -105,15 +108,15 @@ ROWS = (
     _row("24", LAN, f"{H}:19094", REF),
     _row("27", LAN, "10.80.0.11:9092", UNR),
     _row("28", "i2", "10.80.3.11:9092", OK),
-    _row("29", "i1", f"{LAN_ADDRESS}:9092", TMO, v28=UNR, v29=UNR),
+    _row("29", "i1", f"{LAN_ADDRESS}:9092", TMO, v28=UNR, v29=UNR, podman=UNR),
     _row("30", "i1", "10.80.3.1:29092", OK),
-    _row("31", "i1", f"{H}:29092", OK, v28=UNR, v29=UNR),
+    _row("31", "i1", f"{H}:29092", OK, v28=UNR, v29=UNR, podman=UNR),
     _row("32", "i1", "10.80.3.1:19092", TMO, v29_nftables=OK),
-    _row("33", HOST, f"{H}:19292", REF),
-    _row("33", LAN, f"{H}:19292", REF),
+    _row("33", HOST, f"{H}:19292", REF, podman=TMO),
+    _row("33", LAN, f"{H}:19292", REF, podman=TMO),
     _row("34", "a2", f"{H}:29092", OK),
     _row("34", "a2", "10.80.0.1:29092", OK),
-    _row("34", "a2", "host.docker.internal:29092", OK),
+    _row("34", "a2", "host.docker.internal:29092", OK, podman=NAME),
     _row("34", "a2", f"{H}:29093", REF),
     _row("34", LAN, f"{H}:29092", OK),
     _row("36", "z1", "10.80.0.11:9092", UNR),
@@ -130,8 +133,8 @@ CHANGES = (
         do=("docker network disconnect table_a table-d1",),
         rows=(
             _row("37", "d1", "10.80.0.11:9092", UNR),
-            _row("37", HOST, f"{H}:19392", REF),
-            _row("37", LAN, f"{H}:19392", REF),
+            _row("37", HOST, f"{H}:19392", REF, podman=TMO),
+            _row("37", LAN, f"{H}:19392", REF, podman=TMO),
         ),
     ),
     Change(
@@ -139,7 +142,7 @@ CHANGES = (
         undo=("sysctl -qw net.bridge.bridge-nf-call-iptables=1",),
         rows=(
             _row("7", "n2", "10.80.2.11:9092", OK),
-            _row("11", "a2", f"{H}:19092", OK, off=TMO),
+            _row("11", "a2", f"{H}:19092", OK, off=TMO, podman=OK),
             _row("12", "a1", f"{H}:19092", OK),
         ),
     ),
@@ -167,7 +170,7 @@ CHANGES = (
 # From the machine on the LAN, once it has a route to containers by the docker host.
 ROUTED = (
     _row("25", ROUTED_LAN, "10.80.0.11:9092", OK, v28=TMO, v29=TMO, modelled=False),
-    _row("26", ROUTED_LAN, "10.80.1.11:9092", TMO, modelled=False),
+    _row("26", ROUTED_LAN, "10.80.1.11:9092", TMO, podman=OK, modelled=False),
     _row("38", ROUTED_LAN, "10.80.4.11:9092", v28=OK, v29=OK, modelled=False),
     _row("39", ROUTED_LAN, "10.80.5.11:9999", v28=REF, v29=REF, modelled=False),
 )
@@ -185,7 +188,7 @@ PARENT = (
 
 def document(release: str) -> dict[str, object]:
     """The stack as a compose file; gateway modes where the engine has them."""
-    has_modes = release != "20.10"
+    has_modes = release not in ("20.10", PODMAN)
     networks: dict[str, object] = {
         "a": _network(0),
         "b": _network(1),

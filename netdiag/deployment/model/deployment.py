@@ -39,6 +39,7 @@ class HostKind(Enum):
     LINUX: on the user's machine. DESKTOP (Docker Desktop), ORBSTACK, COLIMA and RANCHER_DESKTOP: in a virtual machine
     that a product runs (`VIRTUAL_MACHINES`). WSL2: in a WSL distribution in an unknown networking mode; WSL2_NAT and
     WSL2_MIRRORED: in a known one. SWARM: on the nodes of a swarm, where `docker stack deploy` starts the files.
+    PODMAN: on the user's machine, and it is Podman as root; PODMAN_ROOTLESS: as a user.
     """
 
     LINUX = "linux"
@@ -50,6 +51,8 @@ class HostKind(Enum):
     WSL2_NAT = "wsl2-nat"
     WSL2_MIRRORED = "wsl2-mirrored"
     SWARM = "swarm"
+    PODMAN = "podman"
+    PODMAN_ROOTLESS = "podman-rootless"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +140,8 @@ class Platform:
     forwarding on); None stands for yes. `lan_routes` is whether machines on the LAN have routes to container addresses
     by way of the docker host, `default_route` whether the docker host has a way to anywhere else; `host_input` None
     stands for no firewall of the host's own. `ingress_ports` are those that a swarm offers on each of its nodes, beside
-    what the containers publish; None where the engine is in a swarm and does not tell.
+    what the containers publish; None where the engine is in a swarm and does not tell. `podman` is the release of
+    Podman, major and minor.
     """
 
     kind: HostKind = HostKind.LINUX
@@ -150,6 +154,17 @@ class Platform:
     default_route: bool | None = None
     host_input: HostInput | None = None
     ingress_ports: tuple[int, ...] | None = ()
+    podman: tuple[int, int] | None = None
+
+    @property
+    def is_podman(self) -> bool:
+        """Whether the engine is Podman."""
+        return self.kind in (HostKind.PODMAN, HostKind.PODMAN_ROOTLESS)
+
+    @property
+    def has_proxy(self) -> bool:
+        """Whether a process serves published ports on the docker host, before it knows that anybody listens behind."""
+        return self.userland_proxy is not False and not self.is_podman
 
     @property
     def virtual_machine(self) -> VirtualMachine | None:
@@ -165,6 +180,7 @@ class PlatformOptions:
     generation: Generation | None = None
     userland_proxy: bool | None = None
     firewall: Firewall | None = None
+    podman: tuple[int, int] | None = None
 
     def over(self, platform: Platform) -> Platform:
         """The platform with what is said in the place of what was found."""
@@ -180,6 +196,12 @@ def generation_of(release: str) -> Generation | None:
     if number >= 29:
         return Generation.V29
     return Generation.V28 if number == 28 else Generation.V20
+
+
+def podman_release(text: str) -> tuple[int, int] | None:
+    """Major and minor of a release of Podman ("4.3.1", "Podman 4.3.1"); None for what is none."""
+    major, minor = (number_of(part) for part in [*text.removeprefix("Podman ").split("."), "0"][:2])
+    return None if major is None or minor is None else (major, minor)
 
 
 # What an image may miss while all that it makes of the other variables is known.
@@ -235,7 +257,8 @@ class Network:
     `known_names` are the names of all others on an external one, None where nobody has said. `driver` is the engine's
     word; `icc` false where containers are not to reach each other; `gateway_mode` "" (nat), "nat-unprotected", "routed"
     or "isolated"; `parent` the device of the docker host that a macvlan or ipvlan network stands on. `spans_nodes`:
-    an overlay network of a swarm, which connects containers of all its nodes.
+    an overlay network of a swarm, which connects containers of all its nodes. `isolated` is whether
+    Podman keeps it and other such networks out of each other; None where nobody has said.
     """
 
     key: str
@@ -253,6 +276,7 @@ class Network:
     ipv6: bool = False
     parent: str = ""
     spans_nodes: bool = False
+    isolated: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

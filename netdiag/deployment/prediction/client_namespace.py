@@ -26,6 +26,7 @@ from netdiag.deployment.model.deployment import (
 )
 from netdiag.deployment.model.vantage import DOCKER_HOST, Vantage, VantageKind
 from netdiag.deployment.model.verdict import Failed, Mechanism, Unknown, unresolved
+from netdiag.deployment.prediction.podman import DOMAIN, HOST_NAME, has_dockers_name, resolves_host_gateway
 from netdiag.kafka.listeners import is_loopback, is_wildcard
 from netdiag.values import dataclass
 
@@ -360,7 +361,16 @@ def _in_host_network(deployment: Deployment, vantage: Vantage) -> bool:
     return member is not None and network_owner(deployment, member).mode is NetworkMode.HOST
 
 
-def _resolve_extra_host(deployment: Deployment, address: str) -> Resolution:
+def _resolve_extra_host(deployment: Deployment, address: str, networks: tuple[str, ...] = ()) -> Resolution:
+    if address == "host-gateway" and deployment.platform.is_podman:
+        match resolves_host_gateway(deployment.platform):
+            case None:
+                return Unknown(because="before 4.7, Podman does not know host-gateway")
+            case False:
+                because = "Podman before 4.7 writes host-gateway into the hosts file in the place of an address"
+                return unresolved(Mechanism.HOST_ALIAS_MISSING, because)
+            case True:
+                return _own_gateway(deployment, networks, address)
     if address == "host-gateway":
         if deployment.platform.kind is HostKind.DESKTOP:
             return (HostAddress(text="host-gateway", gateway=True, user_machine=True),)
@@ -376,13 +386,22 @@ def _default_gateway(deployment: Deployment) -> str | None:
     return next((gateway for bridge in bridges for gateway in bridge.gateways if ":" not in gateway), None)
 
 
+def _own_gateway(deployment: Deployment, networks: tuple[str, ...], host: str) -> Resolution:
+    """The docker host as Podman calls it in a container: the gateway of a network of the container."""
+    bridges = [network for network in _networks(deployment, networks) if is_bridge(network)]
+    if deployment.platform.kind is not HostKind.PODMAN or not bridges:
+        return Unknown(because=f'netdiag does not know which address "{host}" has in this container')
+    known = next((gateway for gateway in bridges[0].gateways if ":" not in gateway), None)
+    return (HostAddress(text=known or host, gateway=True),)
+
+
 def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str) -> Resolution:
     inside = member_at(deployment, vantage)
     if inside is not None:
         inside = network_owner(deployment, inside)
         extra = inside.extra_hosts.get(host)
         if extra is not None:
-            return _resolve_extra_host(deployment, extra)
+            return _resolve_extra_host(deployment, extra, tuple(a.network for a in inside.attachments))
         if host in inside.hostnames and inside.attachments:
             return tuple(MemberAddress(member=inside.name, network=a.network) for a in inside.attachments)
         if host in inside.links:
@@ -426,13 +445,17 @@ def _linked_on_default_bridge(deployment: Deployment, member: Member, linked: st
 
 
 def _members_called(deployment: Deployment, network: str, host: str) -> tuple[Member, ...]:
-    """Who answers to a name on a network: in any case of letters, and with the network's name behind a dot."""
+    """Who answers to a name on a network: in any case of letters, and with the network's name behind a dot.
+
+    With Podman, a domain of its own stands there.
+    """
     found = deployment.members_by_network_name.get((network, host))
     if found:
         return found
     lowered = host.lower().rstrip(".")
     name = deployment.networks[network].name if network in deployment.networks else network
-    bare = lowered.removesuffix(f".{name.lower()}")
+    domain = DOMAIN if deployment.platform.is_podman else name.lower()
+    bare = lowered.removesuffix(f".{domain}")
     if bare == host:
         return ()
     return tuple(
@@ -450,6 +473,8 @@ def _not_found(deployment: Deployment, vantage: Vantage, networks: tuple[str, ..
     if any(_may_have_name(network, host) for network in others):
         kind = "attachable" if any(network.spans_nodes for network in others) else "external"
         return Unknown(because=f'an {kind} network may have a container called "{host}"')
+    if deployment.platform.is_podman and host in (HOST_NAME, *HOST_ALIASES):
+        return _name_of_podman_host(deployment, networks, host)
     machine = deployment.platform.virtual_machine
     if machine is not None and host in machine.aliases:
         return (HostAddress(text=host, user_machine=True),)
@@ -482,6 +507,15 @@ def _not_found(deployment: Deployment, vantage: Vantage, networks: tuple[str, ..
         return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
     because = f'"{host}" is not on any network of this container'
     return unresolved(Mechanism.NAME_ON_OTHER_NETWORK, because)
+
+
+def _name_of_podman_host(deployment: Deployment, networks: tuple[str, ...], host: str) -> Resolution:
+    has_name = True if host == HOST_NAME else has_dockers_name(deployment.platform)
+    if has_name is None or (has_name and host == "gateway.docker.internal"):
+        return Unknown(because=f'the release of Podman decides whether "{host}" resolves')
+    if has_name:
+        return _own_gateway(deployment, networks, host)
+    return unresolved(Mechanism.HOST_ALIAS_MISSING, f'"{host}" is {HOST_NAME} with this release of Podman')
 
 
 def _by_own_resolver(deployment: Deployment, host: str, nobody: Failed) -> Resolution:

@@ -59,6 +59,7 @@ from netdiag.deployment.prediction.client_namespace import (
     resolve,
     uses_parent_device,
 )
+from netdiag.deployment.prediction.podman import ROOTLESS_UNKNOWN, between_networks, held_port, is_rootful
 from netdiag.deployment.prediction.sockets import (
     Accepted,
     ConnectionResult,
@@ -75,6 +76,8 @@ _UNSUPPORTED_MODE = "engines before 27 ignore the gateway mode of {network}"
 _MOST_RELAYS = 4
 # They look their targets up once, when they start.
 _RESOLVE_AT_START = ("HAProxy", "nginx")
+# What keeps a port of a running container from being in force, while Podman holds it all the same.
+_HELD = (Mechanism.PUBLISHED_BY_INTERNAL, Mechanism.PUBLISHED_BY_DISCONNECTED, Mechanism.NOT_PUBLISHED)
 _LAN_ROUTES_UNKNOWN = "netdiag does not know whether the LAN has a route to container addresses"
 
 
@@ -193,13 +196,15 @@ def _to_loopback(deployment: Deployment, client: ClientNamespace, family: Family
         match deployment.platform.generation:
             case Generation.V20:
                 return Unknown(because="this container has no IPv6, not even ::1, so it was not tried")
-            case None:
+            case None if not deployment.platform.is_podman:
                 return Unknown(because="the engine decides whether a container without IPv6 networks has ::1")
     return accept_at_loopback(deployment, owner, port, family)
 
 
 def _to_host_loopback(deployment: Deployment, client: ClientNamespace, port: int, family: Family) -> SocketResult:
     """Rows 20 and 22: from the docker host to its own loopback."""
+    if deployment.platform.kind is HostKind.PODMAN_ROOTLESS:
+        return ROOTLESS_UNKNOWN
     if deployment.platform.kind is HostKind.SWARM:
         return _at_node(deployment, port)
     unsure = _undecided_port(deployment, client, port)
@@ -215,10 +220,14 @@ def _to_host_loopback(deployment: Deployment, client: ClientNamespace, port: int
     if not fitting:
         if any(publish.port.on_loopback for publish in found):
             return refused(Mechanism.NO_IPV6_BINDING, f"port {port} is published only for the other IP version")
-        return _not_published(deployment, found, port)
-    proxy = deployment.platform.userland_proxy is not False
+        return _not_published(deployment, found, port, at=None if family is Family.IPV6 else "")
+    proxy = deployment.platform.has_proxy
     if client.ground is NamespaceKind.USER_MACHINE:
         return _forwarded_by_machine(deployment, fitting, port)
+    if family is Family.IPV6 and is_rootful(deployment.platform):
+        if any(publish.network.ipv6 for publish in fitting):
+            return Unknown(because="netdiag does not model IPv6 of Podman")
+        return refused(Mechanism.NO_IPV6_BINDING, "Podman publishes on ::1 only for a network with IPv6")
     if family is Family.IPV6 and not proxy:
         return refused(Mechanism.NO_IPV6_BINDING, "without the userland proxy nothing is published on ::1")
     landed = _to_publisher(deployment, fitting)
@@ -271,8 +280,10 @@ def _on_loopback(port: PublishedPort, family: Family) -> bool:
             return port.host_ip in ("", "::", "::1")
 
 
-def _not_published(deployment: Deployment, found: list[_PortInForce], port: int) -> SocketResult:
-    """Why nothing takes a port of the docker host."""
+def _not_published(
+    deployment: Deployment, found: list[_PortInForce], port: int, *, at: str | None = None
+) -> SocketResult:
+    """Why nothing takes a port of the docker host, `at` an address of it, "" for its loopback of IPv4."""
     if found:
         where = found[0].port.host_ip
         return refused(Mechanism.PUBLISHED_ON_OTHER_ADDRESS, f"port {port} is published only on {where}")
@@ -286,6 +297,10 @@ def _not_published(deployment: Deployment, found: list[_PortInForce], port: int)
         return refused(Mechanism.NOT_PUBLISHED, f"no container publishes port {port} of the docker host")
     member = asking[0][0]
     mechanism, because = _why_not_in_force(deployment, member)
+    if is_rootful(deployment.platform) and at is not None and mechanism in _HELD:
+        held = held_port(asking[0][1], at or None, f"{member.name} {because}", mechanism)
+        if held is not None:
+            return held
     if mechanism is Mechanism.NOT_RUNNING:
         name = member.container or member.name
         return refused(mechanism, published_by_stopped(name, port, member.exit_code), name)
@@ -336,10 +351,27 @@ def _to_publisher(deployment: Deployment, found: list[_PortInForce]) -> SocketRe
     publish = found[0]
     if not is_bridge(publish.network):
         return Unknown(because=f"netdiag does not model networks of driver {publish.network.driver}")
+    if is_rootful(deployment.platform):
+        unsure = _differs_by_network(deployment, publish)
+        if unsure is not None:
+            return unsure
     landed = accept_at_address(deployment, publish.member, publish.network.key, publish.port.target)
     if isinstance(landed, Failed) and landed.mechanism is Mechanism.NOBODY_LISTENS:
         return replace(landed, mechanism=Mechanism.PUBLISHED_TO_DEAD_PORT)
     return landed
+
+
+def _differs_by_network(deployment: Deployment, publish: _PortInForce) -> Unknown | None:
+    """Podman sets the networks of a container up in no order, and the rule of the first one counts."""
+    networks = [network_of(deployment, a.network) for a in publish.member.attachments]
+    ways = [n.key for n in networks if not n.internal and not uses_parent_device(n)]
+    target = publish.port.target
+    kinds = {type(accept_at_address(deployment, publish.member, key, target)) for key in ways}
+    if len(kinds) < 2:
+        return None
+    return Unknown(
+        because=f"Podman leads port {publish.port.published} to any of the networks of {publish.member.name}"
+    )
 
 
 def _to_member(deployment: Deployment, client: ClientNamespace, target: MemberAddress, port: int) -> SocketResult:
@@ -378,7 +410,7 @@ def _obstacle(platform: Platform, client: ClientNamespace, network: Network, pub
         case NamespaceKind.NOWHERE:
             return _no_network(client)
         case NamespaceKind.DOCKER_HOST:
-            return _obstacle_from_host(network)
+            return _obstacle_from_host(platform, network)
         case NamespaceKind.CONTAINER:
             return _obstacle_from_container(platform, client, network, published)
 
@@ -419,6 +451,11 @@ def _direct_access(platform: Platform, network: Network, published: bool) -> Obs
     """Rows 25, 26, 38, 39: by a route to a container's address from outside the docker host."""
     if network.internal:
         return timed_out(Mechanism.DIRECT_ACCESS_DROPPED, f"{network.name} is internal")
+    if platform.is_podman:
+        if platform.forward_drops is None:
+            return Unknown(because="Podman leaves this to the FORWARD policy of the docker host")
+        dropped = timed_out(Mechanism.FORWARD_POLICY, "the docker host forwards only to published ports")
+        return dropped if platform.forward_drops else None
     if network.gateway_mode == "routed":
         return None if published else timed_out(Mechanism.DIRECT_ACCESS_DROPPED, "the port is not published")
     if network.gateway_mode == "nat-unprotected":
@@ -444,7 +481,7 @@ def _no_network(client: ClientNamespace) -> Failed:
     return unreachable(Mechanism.NO_ROUTE, "the client is not on any network")
 
 
-def _obstacle_from_host(network: Network) -> Obstacle | None:
+def _obstacle_from_host(platform: Platform, network: Network) -> Obstacle | None:
     """Row 19: what the docker host sends is not filtered."""
     if uses_parent_device(network):
         return _parent_isolation(network, f"the docker host and containers on {network.name} cannot reach one another")
@@ -452,6 +489,8 @@ def _obstacle_from_host(network: Network) -> Obstacle | None:
         return _other_driver(network)
     if network.gateway_mode == "isolated":
         return unreachable(Mechanism.NO_ROUTE, f"the docker host has no address on {network.name}")
+    if platform.kind is HostKind.PODMAN_ROOTLESS:
+        return ROOTLESS_UNKNOWN
     return None
 
 
@@ -478,7 +517,16 @@ def _obstacle_from_container(
         return _parent_isolation(network, f"the docker host cannot reach containers on {network.name}")
     if not (is_bridge(egress) and is_bridge(network)):
         return _other_driver(network if is_bridge(egress) else egress)
+    if platform.is_podman:
+        return _between_networks_of_podman(platform, client, network)
     return _between_bridges(platform, network, published)
+
+
+def _between_networks_of_podman(platform: Platform, client: ClientNamespace, network: Network) -> Obstacle | None:
+    if not is_rootful(platform):
+        return ROOTLESS_UNKNOWN
+    # Of several default routes, any counts.
+    return between_networks(platform, tuple(n for n in client.networks if not n.internal), network)
 
 
 def _on_one_network(platform: Platform, network: Network) -> Obstacle | None:
@@ -486,8 +534,8 @@ def _on_one_network(platform: Platform, network: Network) -> Obstacle | None:
         return None
     if not (is_bridge(network) or uses_parent_device(network)):
         return _other_driver(network)
-    if network.icc or platform.bridge_filter is False:
-        # Row 7: without br_netfilter nobody enforces icc=false.
+    if network.icc or platform.bridge_filter is False or platform.is_podman:
+        # Row 7: without br_netfilter nobody enforces icc=false, and Podman never does.
         return None
     return timed_out(Mechanism.ICC_OFF, f"{network.name} does not let its containers reach one another")
 
@@ -498,6 +546,9 @@ def _missing_route(platform: Platform, client: ClientNamespace) -> Obstacle | No
         return _no_network(client)
     if client.egress is not None:
         return None
+    if platform.is_podman:
+        because = f"{_network_names(client)} is internal, and its containers have no default route"
+        return unreachable(Mechanism.INTERNAL_EGRESS, because)
     match platform.generation:
         case Generation.V28 | Generation.V29:
             return _no_egress(client)
@@ -554,6 +605,8 @@ def _to_docker_host(deployment: Deployment, client: ClientNamespace, target: Hos
     unsure = _undecided_port(deployment, client, port)
     if unsure is not None:
         return unsure
+    if deployment.platform.kind is HostKind.PODMAN_ROOTLESS:
+        return ROOTLESS_UNKNOWN
     machine = deployment.platform.virtual_machine
     if machine is not None and client.ground is not NamespaceKind.DOCKER_HOST:
         return _to_user_machine(deployment, machine, client, target, port)
@@ -684,7 +737,7 @@ def _from_outside(deployment: Deployment, client: ClientNamespace, target: HostA
 def _host_service(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> SocketResult:
     """Row 34: what listens in the docker host's own namespace, behind its INPUT chain."""
     own = accept_in_host_mode(deployment, port, address=target.text)
-    served = own or _not_published(deployment, _ports_in_force(deployment, port), port)
+    served = own or _not_published(deployment, _ports_in_force(deployment, port), port, at=target.text)
     return served if client.ground is NamespaceKind.DOCKER_HOST else _past_host_firewall(deployment.platform, served)
 
 
@@ -778,7 +831,9 @@ def _published_to_container(
     if way.gateway_mode == "routed":
         return Unknown(because=f"netdiag does not model published ports from {way.name}, which has gateway mode routed")
     same = way.key == publish.network.key
-    proxied = platform.userland_proxy is not False
+    if is_rootful(platform):
+        return _published_by_podman(platform, client, publish, landed)
+    proxied = platform.has_proxy
     if same:
         if proxied:
             return _past_host_firewall(platform, _behind_proxy(landed))
@@ -786,12 +841,30 @@ def _published_to_container(
     return _to_other_bridge(platform, landed, proxied=proxied)
 
 
+def _published_by_podman(
+    platform: Platform, client: ClientNamespace, publish: _PortInForce, landed: Accepted | Relayed | Failed
+) -> SocketResult:
+    """Rows p4 to p8: by DNAT, whoever asks."""
+    if client.owner is not None and client.owner.name == publish.member.name:
+        match platform.bridge_filter:
+            case None:
+                return Unknown(because="br_netfilter decides whether a container reaches its own published port")
+            case True:
+                because = "with br_netfilter, packets do not come back to the container that sent them"
+                return timed_out(Mechanism.HAIRPIN_DROPPED, because)
+            case False:
+                return landed
+    if client.on(publish.network):
+        return landed
+    return _between_networks_of_podman(platform, client, publish.network) or landed
+
+
 def _out_of_internal(platform: Platform, way: Network, landed: Accepted | Relayed | Failed) -> SocketResult:
     """Row 32: DNAT comes first, then the rule that keeps packets on the internal network."""
     dropped = timed_out(
         Mechanism.INTERNAL_EGRESS, f"{way.name} is internal, and the engine drops packets that leave it"
     )
-    if platform.generation is not Generation.V29 and platform.generation is not None:
+    if (platform.generation is not Generation.V29 and platform.generation is not None) or platform.is_podman:
         return dropped
     match platform.firewall:
         case Firewall.IPTABLES:
@@ -860,6 +933,8 @@ def _to_outside_address(deployment: Deployment, client: ClientNamespace, target:
     if any(not network.subnets or covers(network, target.text) for network in client.networks):
         # It may be on one of the client's own networks.
         return unknown
+    if platform.is_podman:
+        return unreachable(Mechanism.INTERNAL_EGRESS, f"{_network_names(client)} is internal, and has no way out")
     match platform.generation:
         case Generation.V28 | Generation.V29:
             return _no_egress(client)

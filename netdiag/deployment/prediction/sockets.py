@@ -272,6 +272,9 @@ def _binding_by_name(deployment: Deployment, broker: Broker, host: str) -> Bindi
             if rest and host in owner.hostnames:
                 because = "the engine decides the order of addresses in the container's hosts file"
                 return Binding(reach=Reach.UNKNOWN, because=because)
+            if deployment.platform.is_podman and len(owner.attachments) > 1:
+                because = f"with Podman, chance decides which of its addresses {host} is in a container on two networks"
+                return Binding(reach=Reach.UNKNOWN, because=because)
             if host in owner.virtual_names and host not in owner.hostnames:
                 because = f"{host} is a virtual address in a swarm, which the broker binds in the place of its own"
                 return Binding(reach=Reach.UNKNOWN, because=because)

@@ -112,6 +112,7 @@ def from_compose(
     """
     facts = facts or Facts()
     swarm = platform is not None and platform.kind is HostKind.SWARM
+    is_podman = platform is not None and platform.is_podman
     if swarm:
         from netdiag.deployment.sources.swarm import as_stack
 
@@ -121,8 +122,12 @@ def from_compose(
     origins = {name: _origin(service, read) for name, service in project.services.items()}
     project = replace(project, services={name: origin.service for name, origin in origins.items()})
     changed = {name for name, origin in origins.items() if origin.is_changed}
-    members = {name: _member(project, service, folder, swarm=swarm) for name, service in project.services.items()}
-    sleeping = {name: _member(project, service, folder, swarm=swarm) for name, service in project.disabled.items()}
+
+    def member(service: Service) -> Member:
+        return _member(project, service, folder, swarm=swarm, is_podman=is_podman)
+
+    members = {name: member(service) for name, service in project.services.items()}
+    sleeping = {name: member(service) for name, service in project.disabled.items()}
     brokers = _with_generated_ids(
         with_clusters(
             [
@@ -256,7 +261,7 @@ def _sign(service: Service, read: ReadFile) -> Sign | None:
     return sign if _RUNS_ITS_ARGUMENTS in text else None
 
 
-def _member(project: Project, service: Service, folder: FindFolder, *, swarm: bool) -> Member:
+def _member(project: Project, service: Service, folder: FindFolder, *, swarm: bool, is_podman: bool) -> Member:
     mode, shares_with = _mode(service)
     own_names, virtual, templated = _own_names(project, service), False, False
     if swarm:
@@ -271,7 +276,8 @@ def _member(project: Project, service: Service, folder: FindFolder, *, swarm: bo
         service=service.name,
         image=service.image.value if service.image else "",
         where=service.span,
-        attachments=_attachments(project, service, mode, (*own_names, *hostnames)),
+        # Podman's embedded DNS does not know hostnames.
+        attachments=_attachments(project, service, mode, (*own_names, *(() if is_podman else hostnames))),
         mode=mode,
         shares_with=shares_with,
         hostnames=hostnames,

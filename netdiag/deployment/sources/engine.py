@@ -37,6 +37,7 @@ from netdiag.engine.container import (
     Status,
     SwarmTask,
 )
+from netdiag.engine.podman import is_infra
 from netdiag.engine.testcontainers import awaited_script, exported, library_of
 from netdiag.findings import ContainerLocation, Edit
 from netdiag.kafka.broker_config import broker_config
@@ -50,6 +51,7 @@ from netdiag.patterns import regex
 NO_NETWORKS = ("host", "none")
 # The network by which a swarm passes on what arrives at ports in ingress mode; no name leads to anybody there.
 _INGRESS = "ingress"
+_ALIVE = (State.RUNNING, State.PAUSED)
 # How the engine calls a container that nobody gave a name: lucid_thompson, lucid_thompson2.
 _MADE_UP = regex(r"[a-z]+_[a-z]+[0-9]?")
 
@@ -92,8 +94,14 @@ def from_engine(
     """
     platform = platform or Platform()
     known = {network.name: _network(network, platform) for network in networks}
+    is_podman = platform.is_podman
     names = member_names(containers, asked)
-    members = {c.id: _with_sockets(_member(c, names, known), (sockets or {}).get(names[c.id])) for c in containers}
+    members = {
+        c.id: _with_sockets(_member(c, names, known, is_podman=is_podman), (sockets or {}).get(names[c.id]))
+        for c in containers
+    }
+    if is_podman:
+        members = {**members, **_in_pods(containers, members)}
     inside = [c for c in containers if asked is None or c.id in asked]
     around = [c for c in containers if asked is not None and c.id not in asked]
     kafka = {c.id for c in containers if runs_kafka(c)}
@@ -119,6 +127,17 @@ def from_engine(
         host_addresses=host_addresses,
         platform=platform,
     )
+
+
+def _in_pods(containers: Sequence[Container], members: Mapping[str, Member]) -> dict[str, Member]:
+    """Those that hold the namespaces of pods: the hosts file of a pod has its containers at its own loopback."""
+    found = {}
+    for pod in containers:
+        if is_infra(pod.image):
+            inside = [c.name for c in containers if c.network_mode == f"container:{pod.id}"]
+            known = {**dict.fromkeys(inside, "127.0.0.1"), **members[pod.id].extra_hosts}
+            found[pod.id] = replace(members[pod.id], extra_hosts=known)
+    return found
 
 
 def member_names(containers: Iterable[Container], asked: Collection[str] | None = None) -> Mapping[str, str]:
@@ -166,6 +185,9 @@ def _sign(container: Container, command: str) -> Sign | None:
 def _network(network: EngineNetwork, platform: Platform) -> Network:
     """The network; others may be on an overlay network whom this engine does not know."""
     overlay = network.driver == "overlay"
+    # Before Podman 6, with netavark 2, a network without the option keeps nobody out.
+    known = network.isolated is not None or platform.podman is None or platform.podman >= (6, 0)
+    isolated = network.isolated if known else False
     kind = NetworkKind.OTHER
     if network.driver == "bridge":
         kind = NetworkKind.DEFAULT_BRIDGE if network.default_bridge else NetworkKind.USER_BRIDGE
@@ -183,6 +205,7 @@ def _network(network: EngineNetwork, platform: Platform) -> Network:
         gateway_mode="" if network.gateway_mode == "nat" else network.gateway_mode,
         ipv6=network.ipv6,
         parent=network.parent,
+        isolated=isolated,
     )
 
 
@@ -252,11 +275,14 @@ def _clients(container: Container, member: Member) -> Iterable[KafkaClient]:
             yield found.client(member, ContainerValue(container=container.name, variable=found.source, value=value))
 
 
-def _member(container: Container, names: Mapping[str, str], networks: Mapping[str, Network]) -> Member:
+def _member(
+    container: Container, names: Mapping[str, str], networks: Mapping[str, Network], *, is_podman: bool
+) -> Member:
     state = _state(container.state)
-    attachments = _attachments(container, networks)
-    mode, shares_with = _mode(container, attachments, names, networks)
-    alive = state in (State.RUNNING, State.PAUSED)
+    attachments = _attachments(container, networks, is_podman=is_podman)
+    mode, shares_with = _mode(container, attachments, names, networks, is_podman=is_podman)
+    # Podman tells of a container in another's namespace all that the other has.
+    bindings = () if mode is NetworkMode.SHARED else _bindings_in_force(container, alive=state in _ALIVE)
     hostname = container.hostname
     full = f"{hostname}.{container.domainname}" if hostname and container.domainname else ""
     return Member(
@@ -264,13 +290,13 @@ def _member(container: Container, names: Mapping[str, str], networks: Mapping[st
         service=container.service,
         image=container.image,
         where=ContainerLocation(container=container.name),
-        attachments=attachments,
+        attachments=() if mode is NetworkMode.SHARED else attachments,
         mode=mode,
         shares_with=shares_with,
         hostnames=tuple(text for text in (hostname, full) if text) if mode is not NetworkMode.HOST else (),
         extra_hosts=dict(container.extra_hosts),
         variables=container.environment,
-        published=_published(container.name, _bindings_in_force(container, alive=alive)),
+        published=_published(container.name, bindings),
         state=state,
         container=container.name,
         project=container.project,
@@ -321,6 +347,8 @@ def _mode(
     attachments: tuple[Attachment, ...],
     names: Mapping[str, str],
     networks: Mapping[str, Network],
+    *,
+    is_podman: bool,
 ) -> tuple[NetworkMode, str | None]:
     word, _, rest = container.network_mode.partition(":")
     match word:
@@ -331,13 +359,18 @@ def _mode(
         case "container":
             owner = next((name for identifier, name in names.items() if identifier == rest), rest)
             return NetworkMode.SHARED, owner
+        case "slirp4netns" | "pasta" | "ns":
+            return NetworkMode.UNKNOWN, None
     kinds = {networks[a.network].kind for a in attachments if a.network in networks}
+    if is_podman and not kinds:
+        # It calls every bridge by that word, and tells none of a container that has left its network.
+        return NetworkMode.NETWORKS, None
     if kinds <= {NetworkKind.DEFAULT_BRIDGE} and word in ("", "default", "bridge"):
         return NetworkMode.DEFAULT_BRIDGE, None
     return NetworkMode.NETWORKS, None
 
 
-def _attachments(container: Container, networks: Mapping[str, Network]) -> tuple[Attachment, ...]:
+def _attachments(container: Container, networks: Mapping[str, Network], *, is_podman: bool) -> tuple[Attachment, ...]:
     """The networks in the engine's order: internal ones last, then by name.
 
     Engine 29 takes a container that it could not start off its networks; the next start joins that of its network mode.
@@ -354,7 +387,7 @@ def _attachments(container: Container, networks: Mapping[str, Network]) -> tuple
     return tuple(
         Attachment(
             network=endpoint.network,
-            names=_names(container, endpoint, networks),
+            names=_names(container, endpoint, networks, is_podman=is_podman),
             addresses=endpoint.addresses,
             where=ContainerLocation(container=container.name, part=endpoint.network),
         )
@@ -369,8 +402,13 @@ def _endpoint_at_start(container: Container) -> EndpointSettings:
     )
 
 
-def _names(container: Container, endpoint: EndpointSettings, networks: Mapping[str, Network]) -> tuple[str, ...]:
-    """What the embedded DNS answers to; nothing on the default bridge, which has none."""
+def _names(
+    container: Container, endpoint: EndpointSettings, networks: Mapping[str, Network], *, is_podman: bool
+) -> tuple[str, ...]:
+    """What the embedded DNS answers to; nothing on the default bridge, which has none.
+
+    Podman's does not know hostnames, and a pod by its own name, which is its hostname.
+    """
     network = networks.get(endpoint.network)
     if network is not None and network.kind is NetworkKind.DEFAULT_BRIDGE:
         return ()
@@ -380,7 +418,8 @@ def _names(container: Container, endpoint: EndpointSettings, networks: Mapping[s
     # Before engine 25, which tells all names, one that the engine has made up is none of them.
     is_made_up = library_of(container) is not None and container.name not in endpoint.aliases
     name = () if is_made_up and _MADE_UP.fullmatch(container.name) else (container.name,)
-    own = (*service, *name, *endpoint.aliases, container.short_id, container.hostname)
+    hostname = container.hostname if not is_podman or is_infra(container.image) else ""
+    own = (*service, *name, *endpoint.aliases, container.short_id, hostname)
     return tuple(dict.fromkeys(name for name in own if name))
 
 

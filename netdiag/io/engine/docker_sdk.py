@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
 from functools import partial
@@ -15,7 +15,7 @@ import requests
 from docker.tls import TLSConfig
 
 from netdiag.deployment.sources.engine import runs_kafka
-from netdiag.engine.about import EngineHost, parse_host
+from netdiag.engine.about import EngineHost, parse_host, release_of
 from netdiag.engine.container import (
     Container,
     EngineNetwork,
@@ -25,10 +25,12 @@ from netdiag.engine.container import (
     parse_container,
     parse_mounts,
     parse_network,
+    sequence,
     text,
 )
 from netdiag.engine.events import LARGEST as LARGEST_EVENTS
 from netdiag.engine.events import ContainerEvent, parse_events, query
+from netdiag.engine.podman import GONE, NETWORKS_PATH, is_podman, parse_podman_network
 from netdiag.engine.swarm import SwarmView, parse_swarm
 from netdiag.engine.testcontainers import MOST_OF_SCRIPT, with_script
 from netdiag.errors import EngineError, InputError, NotThere
@@ -78,7 +80,7 @@ class Engine:
         """What the engine says about itself."""
         document = self._ask(lambda: self._client.version(api_version=False))
         return EngineVersion(
-            release=text(document, "Version"),
+            release=release_of(document),
             api_version=str(self._client.api_version),
             operating_system=text(document, "Os"),
         )
@@ -102,8 +104,16 @@ class Engine:
 
     def networks(self) -> tuple[EngineNetwork, ...]:
         """Every network, by name."""
-        listed = self._ask(self._client.networks)
-        return tuple(sorted((parse_network(document) for document in listed), key=lambda n: n.name))
+        said = self._ask(lambda: self._client.version(api_version=False))
+        listed, parse = self._ask(self._podman_networks) if is_podman(said) else None, parse_podman_network
+        if listed is None:
+            listed, parse = self._ask(self._client.networks), parse_network
+        return tuple(sorted((parse(document) for document in listed), key=lambda n: n.name))
+
+    def _podman_networks(self) -> Sequence[Any] | None:
+        """By Podman's own API; None where it does not know this version of it."""
+        answer = self._client.get(f"{self._client.base_url}{NETWORKS_PATH}", timeout=self._client.timeout)
+        return sequence({"": answer.json()}, "") if answer.ok else None
 
     def events(self, since: datetime, until: datetime) -> tuple[ContainerEvent, ...]:
         """The starts and ends of containers between two times of the engine's clock, as far as it remembers."""
@@ -197,7 +207,8 @@ class Engine:
             raise EngineError(message, where=self.address.url) from error
 
     def _translated(self, error: Exception) -> EngineError:
-        if isinstance(error, docker.errors.NotFound):
+        gone = isinstance(error, docker.errors.APIError) and GONE in str(error).encode()
+        if gone or isinstance(error, docker.errors.NotFound):
             return NotThere(_one_line(error), where=self.address.url)
         return failure(error, self.address)
 

@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from netdiag.deployment.model.deployment import Deployment, Firewall, HostKind, Platform, generation_of
+from netdiag.deployment.model.deployment import Deployment, Firewall, HostKind, Platform, generation_of, podman_release
 from netdiag.deployment.model.vantage import broker_vantage
 from netdiag.deployment.model.verdict import Answered
 from netdiag.deployment.observation.live_view import (
@@ -387,6 +387,7 @@ def read_platform(
     return Platform(
         kind=_kind(host),
         generation=generation_of(release),
+        podman=podman_release(release) if host.is_podman else None,
         userland_proxy=has_userland_proxy(kernel, containers) if isinstance(kernel, SameKernel) else None,
         firewall=next((firewall for firewall in Firewall if host.firewall.startswith(firewall.value)), None),
         bridge_filter=_bridge_filter(docker_host) if here else None,
@@ -394,6 +395,8 @@ def read_platform(
 
 
 def _kind(host: EngineHost) -> HostKind:
+    if host.is_podman:
+        return HostKind.PODMAN_ROOTLESS if host.rootless else HostKind.PODMAN
     if host.system.startswith("Docker Desktop"):
         return HostKind.DESKTOP
     if host.system == "OrbStack":

@@ -18,7 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from netdiag.digits import number_of
-from netdiag.engine.about import EngineHost, parse_host
+from netdiag.engine.about import EngineHost, parse_host, release_of
 from netdiag.engine.container import (
     Container,
     EngineNetwork,
@@ -32,6 +32,7 @@ from netdiag.engine.container import (
 )
 from netdiag.engine.events import LARGEST as LARGEST_EVENTS
 from netdiag.engine.events import ContainerEvent, parse_events, query
+from netdiag.engine.podman import GONE, NETWORKS_PATH, is_podman, parse_podman_network
 from netdiag.engine.testcontainers import MOST_OF_SCRIPT, with_script
 from netdiag.errors import EngineError, NotThere
 from netdiag.io.engine.address import EngineAddress
@@ -43,7 +44,7 @@ LARGEST_ANSWER = 64 * 1024 * 1024
 _CHUNK = 256 * 1024
 # Engines answer with their newest version to a request without one; older documents hold all that is read here.
 _NEWEST_KNOWN = (1, 51)
-_OK, _NOT_FOUND = 200, 404
+_OK, _BAD_REQUEST, _NOT_FOUND = 200, 400, 404
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] (\d{3})(?: [^\r\n]*)?\r?\n")
 _LENGTH = re.compile(rb"^content-length:[ \t]*(\d{1,15})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 _END_OF_HEADERS = re.compile(rb"\r?\n\r?\n")
@@ -56,12 +57,14 @@ class SocketEngine:
         self.address = address
         self._timeout = timeout
         self._prefix = ""
+        self._is_podman = False
 
     def release(self) -> str:
         """The engine's release; agrees on the version of the API on the way."""
         document = self._ask("/version")
         self._prefix = _prefix(text(document, "ApiVersion"))
-        return text(document, "Version")
+        self._is_podman = is_podman(document)
+        return release_of(document)
 
     def host(self) -> EngineHost:
         """What the engine says about its machine; nothing where it does not answer."""
@@ -93,9 +96,12 @@ class SocketEngine:
         return parse_mounts(document)
 
     def networks(self) -> tuple[EngineNetwork, ...]:
-        """Every network, by name."""
-        listed = self._ask(f"{self._prefix}/networks")
-        return tuple(sorted((parse_network(one) for one in sequence({"": listed}, "")), key=lambda n: n.name))
+        """Every network, by name; Podman before 4.0 tells of them only what Docker's API has."""
+        listed = self._ask(NETWORKS_PATH, may_be_refused=True) if self._is_podman else None
+        parse = parse_network if listed is None else parse_podman_network
+        if listed is None:
+            listed = self._ask(f"{self._prefix}/networks")
+        return tuple(sorted((parse(one) for one in sequence({"": listed}, "")), key=lambda n: n.name))
 
     def events(self, since: datetime, until: datetime) -> tuple[ContainerEvent, ...]:
         """The starts and ends of containers between two times of the engine's clock, as far as it remembers.
@@ -145,11 +151,13 @@ class SocketEngine:
             return first_file(iter((body,)), limit=MOST_OF_SCRIPT) if status == _OK else None
         return None
 
-    def _ask(self, path: str, *, may_be_gone: bool = False) -> Any:
-        """The document at a path; None for one that is not there, if that may be."""
+    def _ask(self, path: str, *, may_be_gone: bool = False, may_be_refused: bool = False) -> Any:
+        """The document at a path; None for one that is not there, or that the engine does not know, if that may be."""
         try:
             status, body = _parse(self._exchange(path))
-            if status == _NOT_FOUND and may_be_gone:
+            if may_be_gone and (status == _NOT_FOUND or (status != _OK and GONE in body)):
+                return None
+            if may_be_refused and status in (_BAD_REQUEST, _NOT_FOUND):
                 return None
             document: Any = json.loads(body)
         except OSError as error:
