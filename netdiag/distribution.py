@@ -17,6 +17,7 @@ LIBRARIES = {
     "picture": ("networkx",),
     "report": ("vl_convert",),
     "lsp": ("pygls", "lsprotocol", "cattrs", "attrs"),
+    "mcp": ("mcp", "mcp_types", "pydantic", "anyio", "starlette", "httpx2"),
 }
 """The modules that each extra brings."""
 

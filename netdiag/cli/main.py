@@ -100,6 +100,10 @@ COMMANDS = {
         function="netdiag.cli.lsp:lsp",
         help="Serve an editor: findings as you type, from where each address works, repairs.",
     ),
+    "mcp": Entry(
+        function="netdiag.cli.mcp:mcp",
+        help="Serve an agent: checks, predictions and diagnoses as tools, read-only.",
+    ),
     "rules": Entry(function="netdiag.cli.rules:rules", help="List the rules."),
     "explain": Entry(function="netdiag.cli.rules:explain", help="Explain a rule."),
 }

@@ -273,6 +273,11 @@ TARGETS = (
         "run; 0 findings: no panic, 192 MiB, 10 s of CPU, nothing invented where packets are only missing",
         *("tests.fuzz.native", "--hours", "1"),
     ),
+    _tests(
+        "agents",
+        "netdiag mcp: in ten broken scenario files without comments and telling names, the first finding that the "
+        "tools give is of an expected rule and names a repair; 1,000 calls take no more memory",
+    ),
     _module(
         "editor",
         "netdiag lsp with an 8 kB file: first diagnostics within 1 s of its start; then from a keystroke to "

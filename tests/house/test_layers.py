@@ -12,7 +12,7 @@ import pytest
 
 from tests.house.tree import PACKAGE, ROOT
 
-LAYERS = ("cli", "lsp", "app", "io", "render", "playbook", "rules", "deployment", "topology", "traffic")
+LAYERS = ("cli", "lsp", "mcp", "app", "io", "render", "playbook", "rules", "deployment", "topology", "traffic")
 VOCABULARIES = ("compose", "config", "engine", "kafka", "linux", "machine")
 CONTRACTS = {
     contract["id"]
@@ -58,6 +58,8 @@ VIOLATIONS = [
     ("layers", "lsp/ask.py", "import netdiag.cli.main"),
     ("lsp", "app/editor.py", "import pygls"),
     ("lsp", "cli/lsp.py", "from lsprotocol import types"),
+    ("layers", "mcp/ask.py", "import netdiag.lsp"),
+    ("mcp", "app/tools.py", "import mcp"),
     ("typer", "render/text.py", "import typer"),
     ("typer", "io/ask.py", "import click"),
     ("typer", "render/text.py", "from rich import print"),

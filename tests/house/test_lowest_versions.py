@@ -12,7 +12,7 @@ import pytest
 from tests.house.environments import Environment, create, extras, lower_bounds, pinned
 from tests.house.tree import PACKAGE, ROOT, modules
 
-PROVEN = ("", "live", "capture", "picture", "report", "lsp")
+PROVEN = ("", "live", "capture", "picture", "report", "lsp", "mcp")
 TEST_TOOLS = ("pytest", "hypothesis", "kio", "kafka-python", "jsonschema", "xmlschema", "pytest-lsp")
 BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.broken.yml"
 # What the extra that is not proven here brings: 500 MB.
@@ -33,6 +33,8 @@ USERS = {
     "io/packets/filters.py": ("tests/io/packets/test_source.py",),
     "io/tutorial_lab.py": ("tests/io/lab",),
     "lsp/server.py": ("tests/lsp/test_server.py",),
+    "mcp/answers.py": ("tests/mcp/test_server.py",),
+    "mcp/server.py": ("tests/mcp/test_server.py",),
     "render/analysis/figure.py": ("tests/render/analysis/test_figure.py",),
     "render/topology/layout.py": ("tests/render/topology/test_scene.py",),
 }

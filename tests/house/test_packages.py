@@ -21,7 +21,7 @@ DATA = {
 IMPORTS = {
     "live": "import docker, pyroute2, cryptography.x509",
     # side by side in one environment: none needs anything of the others, and making one takes long
-    "capture,picture,report,lsp": "import scapy.utils, networkx, vl_convert, pygls.lsp.server",
+    "capture,picture,report,lsp,mcp": "import scapy.utils, networkx, vl_convert, pygls.lsp.server, mcp.server",
 }
 ONLY_IN_BARS = {"spark"}
 BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.broken.yml"
@@ -115,7 +115,7 @@ def test_every_module_outside_io_and_traffic_loads_without_extras(bare: Environm
     names = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         for path in PACKAGE.rglob("*.py")
-        if path.relative_to(PACKAGE).parts[0] not in ("io", "traffic", "lsp", "__main__.py")
+        if path.relative_to(PACKAGE).parts[0] not in ("io", "traffic", "lsp", "mcp", "__main__.py")
     ]
     done = bare.run("-c", "\n".join(f"import {name}" for name in sorted(names)), cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -88,7 +88,7 @@ def test_extras_are_imported_at_the_top_only_where_they_are_the_point() -> None:
     found = {
         f"{name(path)}: {root}"
         for path in modules("netdiag")
-        if path.relative_to(PACKAGE).parts[0] not in ("io", "traffic", "lsp")
+        if path.relative_to(PACKAGE).parts[0] not in ("io", "traffic", "lsp", "mcp")
         for root in _top_level_imports(path) & EXTRAS
     }
     assert not found

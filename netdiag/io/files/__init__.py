@@ -32,6 +32,31 @@ OVERRIDE_NAMES = (
 # So long somebody may take to write into a pipe.
 PATIENCE = 10.0
 _PEEKED = 8192
+_OWN_DATA = tuple(str(folder) for folder in (Path(__file__).parents[2] / "data").glob("*"))
+
+
+# The folders outside of which this process reads no file for its user; None: it reads all.
+_confined_to: tuple[str, ...] | None = None
+
+
+def confine(folders: Iterable[str] | None) -> None:
+    """From now on read files below these folders only, whatever links say, and netdiag's own; None ends that.
+
+    For a process that reads on behalf of somebody who must not see more, such as an agent.
+    """
+    global _confined_to
+    _confined_to = None if folders is None else tuple(os.path.realpath(folder) for folder in (*folders, *_OWN_DATA))
+
+
+def is_readable_here(path: str) -> bool:
+    """Whether a path lies, links followed, where this process may read."""
+    if _confined_to is None:
+        return True
+    try:
+        real = os.path.realpath(path)
+    except (OSError, ValueError):
+        return False
+    return any(real == root or real.startswith(root.rstrip(os.sep) + os.sep) for root in _confined_to)
 
 
 def read_file(path: str, *, limit: int = LIMIT, patience: float = PATIENCE) -> bytes:
@@ -49,6 +74,9 @@ def read_file(path: str, *, limit: int = LIMIT, patience: float = PATIENCE) -> b
 
 
 def _read(path: str, size: int, patience: float) -> bytes:
+    if not is_readable_here(path):
+        raise ValueError("lies outside of the folders that may be read")
+
     # Without O_NONBLOCK opening a pipe would wait for somebody who writes.
     def opener(name: str, flags: int) -> int:
         return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
@@ -230,9 +258,9 @@ def config_candidates(folder: str) -> Iterator[tuple[str, bytes]]:
         return
     for place in (here, *here.parents):
         own, shared = place / OWN, place / SHARED
-        if own.is_file():
+        if own.is_file() and is_readable_here(str(own)):
             yield str(own), read_config(str(own))
-        if shared.is_file():
+        if shared.is_file() and is_readable_here(str(shared)):
             data = read_config(str(shared))
             if b"netdiag" in data:
                 yield str(shared), data

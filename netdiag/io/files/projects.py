@@ -26,6 +26,7 @@ from netdiag.io.files import (
     BASE_NAMES,
     OVERRIDE_NAMES,
     files_of_folder,
+    is_readable_here,
     peek_stdin,
     read_file,
     read_inside,
@@ -217,7 +218,7 @@ def is_compose_file(path: str, data: bytes) -> bool:
 
 
 def _first_bytes(path: str) -> bytes | None:
-    if not os.path.isfile(path):
+    if not os.path.isfile(path) or not is_readable_here(path):
         return None
     try:
         with open(path, "rb") as stream:
