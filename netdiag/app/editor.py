@@ -20,12 +20,14 @@ from netdiag.errors import NetdiagError, internal_error
 from netdiag.findings import Applicability, Edit, FileLocation, Finding, Severity
 from netdiag.io.files import LIMIT, OWN, SHARED
 from netdiag.io.files.projects import ReadOptions, ci_file_at, find_project, is_compose_file
+from netdiag.patterns import regex
 from netdiag.render.editor import AddressTexts, rule_markdown_of, rule_mentions
 from netdiag.render.findings.finding_text import COULD_NOT_CHECK, plain
 from netdiag.render.report import Problem, Report, file_of_error, limited
 from netdiag.values import dataclass
 
 _REASON = "say why"
+_LINE_END = regex(rb"\r\n|\n|\r")
 # Folders above a document that are looked into for the project that reads it.
 _MOST_FOLDERS = 20
 # Findings at one place that get actions of their own.
@@ -376,10 +378,10 @@ def _in(path: str, finding: Finding) -> bool:
 
 def _problem(path: str, text: str, data: bytes = b"", line: int = 1) -> Finding:
     """A finding on a whole line that says why something could not be checked."""
-    lines = data.split(b"\n")
-    line = max(1, min(line, len(lines)))
-    start = sum(len(one) + 1 for one in lines[: line - 1])
-    end = start + len(lines[line - 1].rstrip(b"\r"))
+    starts = [0, *(found.end() for found in _LINE_END.finditer(data)), len(data)]
+    line = max(1, min(line, len(starts) - 1))
+    start = starts[line - 1]
+    end = start + len(data[start : starts[line]].rstrip(b"\r\n"))
     place = FileLocation(
         path=path, line=line, column=1, end_line=line, end_column=1 + end - start, start=start, end=end
     )
