@@ -1,4 +1,4 @@
-"""What `docker stack deploy` refuses in a Compose file: `docker stack config` judges, where there is one."""
+"""What `docker stack deploy` refuses in a Compose file; in the bar, `docker stack config` judges."""
 
 import subprocess
 from functools import cache
@@ -62,11 +62,12 @@ def test_what_is_refused(text: str) -> None:
     assert sorted(found) == sorted(_CASES[text])
 
 
+# Debian's docker command has no `stack config`, which came with release 25.
+@pytest.mark.bar("swarm", long=True)
 @pytest.mark.parametrize("text", _CASES)
 def test_the_command_refuses_the_same(text: str, tmp_path: Path) -> None:
     docker = _docker()
-    if docker is None:
-        pytest.skip("no docker command that has `stack config`, which came with release 25")
+    assert docker is not None, "install a docker command of release 25 or later"
     (tmp_path / "stack.yml").write_text(text, encoding="utf-8")
     done = subprocess.run(
         [docker, "stack", "config", "-c", "stack.yml"], cwd=tmp_path, capture_output=True, check=False

@@ -53,8 +53,7 @@ class Swarm:
         stack = SwarmStack(swarm=self, names=names)
         try:
             for name, one in zip(names, (file, *others), strict=True):
-                words = ("stack", "deploy", "--resolve-image=never", "--detach=true", f"--compose-file={one}", name)
-                self.manager.docker(*words)
+                self.manager.docker("stack", "deploy", "--resolve-image=never", f"--compose-file={one}", name)
             stack.wait_started()
             yield stack
         finally:
