@@ -87,12 +87,14 @@ def test_clients_get_what_is_predicted(case: SwarmCase, swarm: Swarm, tmp_path: 
 def test_a_swarm_refuses_a_port_in_ingress_mode_without_a_virtual_address(swarm: Swarm, tmp_path: Path) -> None:
     page = rule_page(swarm_ingress_with_dnsrr.__doc__ or "")
     file = tmp_path / "stack.yml"
-    file.write_text(page.bad, encoding="utf-8")
+    # A docker command before release 25 takes no file without a version.
+    version = 'version: "3.8"\n'
+    file.write_text(version + page.bad, encoding="utf-8")
     with pytest.raises(LabError, match="can't be used with dnsrr mode"), swarm.deployed(file):
         pass
     # Its image and its ZooKeeper are not asked for: the service is taken.
-    file.write_text(page.good, encoding="utf-8")
-    words = ("stack", "deploy", "--resolve-image=never", "--detach=true", f"--compose-file={file}", "nd-good")
+    file.write_text(version + page.good, encoding="utf-8")
+    words = ("stack", "deploy", "--resolve-image=never", f"--compose-file={file}", "nd-good")
     try:
         assert "Creating service nd-good_kafka" in swarm.manager.docker(*words)
     finally:
