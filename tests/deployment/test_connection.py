@@ -66,6 +66,29 @@ def test_row(row: int, vantage: Vantage, target: Target, port: int, expected: ob
 
 
 @pytest.mark.parametrize(
+    ("host_ip", "target", "expected"),
+    [
+        ("::", Loopback(), ("broker-2", "EXTERNAL")),
+        ("::", Loopback(family=Family.IPV4), Reason.REFUSED),
+        ("::", Loopback(family=Family.IPV6), ("broker-2", "EXTERNAL")),
+        ("::", HostAddress(text="192.168.8.133"), Reason.REFUSED),
+        ("::", HostAddress(text="fd00::8"), ("broker-2", "EXTERNAL")),
+        ("0.0.0.0", Loopback(family=Family.IPV6), Reason.REFUSED),
+        ("0.0.0.0", HostAddress(text="192.168.8.133"), ("broker-2", "EXTERNAL")),
+    ],
+)
+def test_a_port_is_for_its_version_of_ip(host_ip: str, target: Target, expected: object) -> None:
+    port = f"[{host_ip}]" if ":" in host_ip else host_ip
+    deployment = deployment_of(five_brokers().replace("9092:9092", f"{port}:9092:9092"))
+    delivery = connect(deployment, H, target, 9092)
+    found = delivery.reason if isinstance(delivery, Failed) else None
+    if isinstance(delivery, Accepted):
+        assert (delivery.broker.name, delivery.entry.endpoint.listener) == expected
+    else:
+        assert found == expected
+
+
+@pytest.mark.parametrize(
     ("vantage", "target", "proxy", "expected"),
     [
         # row 20: through docker-proxy a dead port accepts first

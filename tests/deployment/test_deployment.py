@@ -28,7 +28,7 @@ from tests.deployment.stacks import deployment_of, five_brokers
     [
         ("", True, True),
         ("0.0.0.0", True, True),
-        ("::", True, True),
+        ("::", False, False),
         ("127.0.0.1", False, True),
         ("10.0.0.1", False, False),
     ],

@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from netdiag.deployment.model.deployment import NetworkKind, NetworkMode, State
+from netdiag.deployment.model.vantage import bootstraps
+from netdiag.deployment.model.verdict import Address
 from netdiag.deployment.sources.engine import from_engine, member_names, runs_kafka
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, EngineNetwork, PortBinding, Status
 from netdiag.findings import ContainerLocation
@@ -113,6 +115,19 @@ def test_published_ports_are_those_in_force() -> None:
         (9093, 9093, "127.0.0.1"),
         (9094, 9094, "::"),
     ]
+
+
+def test_a_port_may_have_a_number_for_each_version_of_ip() -> None:
+    ports = (
+        PortBinding(target=9092, protocol="tcp", host_ip="0.0.0.0", published=32796),
+        PortBinding(target=9092, protocol="tcp", host_ip="::", published=32795),
+    )
+    deployment = from_engine([container(ports=ports)], NETWORKS, host_addresses=("192.168.8.133",))
+    (broker,) = deployment.brokers
+    assert [(p.published, p.host_ip) for p in broker.member.published] == [(32796, "0.0.0.0"), (32795, "::")]
+    tried = bootstraps(deployment)
+    host = [address.port for address in tried if address.host == "192.168.8.133"]
+    assert (host, Address(host="localhost", port=32795) in tried) == ([32796], True)
 
 
 def test_a_stopped_broker_keeps_what_it_asked_for() -> None:

@@ -293,7 +293,8 @@ class Attachment:
 class PublishedPort:
     """A container port (target) that the engine offers on the docker host; published None is "any free one".
 
-    `mode` is what only a swarm looks at: each node offers the port (ingress), or only those that run a task (host).
+    `host_ip` is "" for every address; 0.0.0.0 stands for those of IPv4, :: for those of IPv6. `mode` is what only a
+    swarm looks at: each node offers the port (ingress), or only those that run a task (host).
     """
 
     target: int
@@ -304,9 +305,14 @@ class PublishedPort:
     mode: str = "ingress"
 
     @property
-    def on_all_addresses(self) -> bool:
-        """Whether every address of the docker host offers it."""
+    def is_wildcard(self) -> bool:
+        """Whether every address of an IP version, or of both, offers it."""
         return self.host_ip in ("", "0.0.0.0", "::")
+
+    @property
+    def on_all_addresses(self) -> bool:
+        """Whether every IPv4 address of the docker host offers it."""
+        return self.host_ip in ("", "0.0.0.0")
 
     @property
     def on_loopback(self) -> bool:

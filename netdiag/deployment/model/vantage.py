@@ -107,8 +107,13 @@ def bootstraps(deployment: Deployment) -> tuple[Address, ...]:
     for port in [*ports, *own]:
         found[Address(host="localhost", port=port)] = None
     hosts = deployment.host_addresses or (DOCKER_HOST,)
+    published = [p for broker in brokers for p in broker.member.published]
+    only_ipv6 = {p.published for p in published if p.host_ip == "::"} - {
+        p.published for p in published if p.host_ip != "::"
+    }
     for port in ports:
-        found[Address(host=hosts[0], port=port)] = None
+        if port not in only_ipv6 or ":" in hosts[0]:
+            found[Address(host=hosts[0], port=port)] = None
     return tuple(address for address in found if 0 < address.port < 65536)
 
 

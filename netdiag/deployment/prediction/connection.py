@@ -273,7 +273,7 @@ def _publishes_through(deployment: Deployment, member: Member) -> Network | None
 def _on_loopback(port: PublishedPort, family: Family) -> bool:
     match family:
         case Family.ANY:
-            return port.on_loopback or port.host_ip == "::1"
+            return port.on_loopback or port.host_ip in ("::", "::1")
         case Family.IPV4:
             return port.on_loopback and port.host_ip != "::1"
         case Family.IPV6:
@@ -707,7 +707,8 @@ def _ports_at_address(
     """The published ports in force at an address of the docker host."""
     found = _ports_in_force(deployment, port)
     offered = [p for p in found if p.port.on_all_addresses or (loopback_too and p.port.on_loopback)]
-    offered += [p for p in found if p not in offered and p.port.host_ip == target.text]
+    wanted = (target.text, "::") if ":" in target.text else (target.text,)
+    offered += [p for p in found if p not in offered and p.port.host_ip in wanted]
     if not offered and any(_may_be_address(deployment, publish.port.host_ip, target) for publish in found):
         return Unknown(because="the port is published on another address of the docker host")
     return offered

@@ -228,7 +228,7 @@ def listening_addresses(deployment: Deployment) -> Iterator[ListeningAddress]:
         for mapping in broker.member.published:
             if mapping.published is None or mapping.protocol != "tcp":
                 continue
-            every = (*_LOOPBACK, *deployment.host_addresses) if mapping.on_all_addresses else (mapping.host_ip,)
+            every = (*_LOOPBACK, *deployment.host_addresses) if mapping.is_wildcard else (mapping.host_ip,)
             for address in every:
                 yield ListeningAddress(
                     address=_normalized(address),

@@ -440,13 +440,18 @@ def _bindings_in_force(container: Container, *, alive: bool) -> tuple[PortBindin
 
 
 def _published(container: str, bindings: tuple[PortBinding, ...]) -> tuple[PublishedPort, ...]:
-    """The published ports; the IPv6 half of "all addresses" is not listed beside the IPv4 half."""
+    """The published ports; the IPv6 half of "all addresses" is not listed beside the IPv4 half.
+
+    An engine that chooses a port for each may end with two numbers. Then each is for its own version of IP.
+    """
     everywhere = {(b.target, b.protocol, b.published) for b in bindings if b.host_ip in ("", "0.0.0.0")}
+    halves = {(b.target, b.protocol, b.published) for b in bindings if b.host_ip == "::"}
+    apart = {half[:2] for half in halves - everywhere} - {half[:2] for half in halves & everywhere}
     return tuple(
         PublishedPort(
             target=b.target,
             published=b.published,
-            host_ip="" if b.host_ip == "0.0.0.0" else b.host_ip,
+            host_ip="" if b.host_ip == "0.0.0.0" and (b.target, b.protocol) not in apart else b.host_ip,
             protocol=b.protocol,
             where=ContainerLocation(container=container, part=f"port {b.target}/{b.protocol}"),
         )

@@ -77,18 +77,26 @@ class _Taken:
 
     def add(self, member: Member, port: PublishedPort) -> None:
         self._count += 1
-        address = "all" if port.on_all_addresses else ("one", port.host_ip)
-        for kind in ("any", address):
-            self._first.setdefault((port.published, port.protocol, kind), (self._count, member, port))
+        address = "all" if port.is_wildcard else ("one", port.host_ip)
+        for version in _versions(port):
+            for kind in ("any", address):
+                self._first.setdefault((port.published, port.protocol, version, kind), (self._count, member, port))
 
     def clash(self, port: PublishedPort) -> tuple[Member, PublishedPort] | None:
         """The first that conflicts with a port."""
         if port.published is None:
             return None
-        kinds = ("any",) if port.on_all_addresses else ("all", ("one", port.host_ip))
-        found = [self._first.get((port.published, port.protocol, kind)) for kind in kinds]
+        kinds = ("any",) if port.is_wildcard else ("all", ("one", port.host_ip))
+        found = [self._first.get((port.published, port.protocol, v, kind)) for v in _versions(port) for kind in kinds]
         first = min((each for each in found if each is not None), key=lambda each: each[0], default=None)
         return None if first is None else (first[1], first[2])
+
+
+def _versions(port: PublishedPort) -> tuple[int, ...]:
+    """The IP versions of the addresses that offer a port: the engine may give each a number of its own."""
+    if not port.host_ip:
+        return (4, 6)
+    return (6,) if ":" in port.host_ip else (4,)
 
 
 def _finding(
