@@ -15,7 +15,7 @@
 BIN := .venv/bin
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --constraint constraints.txt
 # The extras that some test uses.
-EXTRAS := live,capture,spark,picture,report,lsp,mcp
+EXTRAS := live,capture,spark,picture,report,metrics,lsp,mcp
 
 .PHONY: help demo test native wheels bars bench warm lint format examples docs site constraints clean
 help:

@@ -16,6 +16,7 @@ LIBRARIES = {
     "spark": ("pyspark", "py4j", "pyarrow", "pandas", "numpy"),
     "picture": ("networkx",),
     "report": ("vl_convert",),
+    "metrics": ("prometheus_client",),
     "lsp": ("pygls", "lsprotocol", "cattrs", "attrs"),
     "mcp": ("mcp", "mcp_types", "pydantic", "anyio", "starlette", "httpx2"),
 }

@@ -47,6 +47,7 @@ COMMANDS = {
     "openssl": "openssl",
     "curl": "curl",
     "nvim": "neovim",
+    "promtool": "prometheus",
     "keytool": "default-jre-headless",
 }
 JAVA = Path(__file__).parent.parent / ".ci" / "java"

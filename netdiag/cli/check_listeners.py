@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from netdiag.app.check import CheckResult
     from netdiag.app.configuration import CheckOptions, LiveOptions
     from netdiag.app.repair import Repairs
+    from netdiag.render.report import Report
     from netdiag.rules.selection import Choice
 
 # Seconds between two live checks.
@@ -86,6 +87,7 @@ class _Request:
     unsafe_fixes: bool = False
     watch: bool = False
     every: float | None = None
+    metrics: str | None = None
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -163,6 +165,14 @@ def check_listeners(
             min=_SHORTEST,
             max=86400,
             help="With --live --watch: the interval; --watch=SECONDS is the same.",
+        ),
+    ] = None,
+    metrics: Annotated[
+        str | None,
+        Option(
+            "--metrics",
+            metavar="[HOST:]PORT",
+            help="With --live --watch: serve what is seen as metrics, on loopback unless HOST says otherwise.",
         ),
     ] = None,
     matrix: Annotated[bool, Option("--matrix/--no-matrix", help="Show from where each address works.")] = True,
@@ -353,6 +363,7 @@ def check_listeners(
         unsafe_fixes=unsafe_fixes,
         watch=watch,
         every=every,
+        metrics=metrics,
     )
     _refuse_contradictions(request)
     console = console_of(context)
@@ -397,6 +408,7 @@ def _refuse_contradictions(request: _Request) -> None:
             "--watch excludes --fix, --diff and --write-baseline",
         ),
         (request.every is not None and not live_watch, "--every requires --live --watch"),
+        (request.metrics is not None and not live_watch, "--metrics requires --live --watch"),
         (
             live_watch and (len(outputs) > 1 or outputs[0].path or outputs[0].format not in (Format.TEXT, Format.JSON)),
             "--live --watch writes only text or json, to standard output",
@@ -481,8 +493,19 @@ def _live_again(request: _Request, live: "LiveOptions", console: Console) -> Exi
     require_live()
     every = _EVERY if request.every is None else request.every
     check = LiveCheck(request.check, replace(live, timeout=step_timeout(every, live.timeout)), console)
-    rounds = live_rounds(lambda: check.run().report, every, sys.stdout)
-    show_rounds(rounds, console, every=every, as_json=request.outputs[0].format is Format.JSON)
+    as_json = request.outputs[0].format is Format.JSON
+
+    def look() -> "Report":
+        return check.run().report
+
+    if request.metrics is None:
+        show_rounds(live_rounds(look, every, sys.stdout), console, every=every, as_json=as_json)
+        return ExitStatus.CLEAN
+    from netdiag.app.metrics import measured, metrics_server
+
+    with metrics_server(request.metrics, console) as server:
+        rounds = live_rounds(measured(look, server), every, sys.stdout)
+        show_rounds(rounds, console, every=every, as_json=as_json)
     return ExitStatus.CLEAN
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.house.environments import Environment, create, extras, lower_bounds, pinned
 from tests.house.tree import PACKAGE, ROOT, modules
 
-PROVEN = ("", "live", "capture", "picture", "report", "lsp", "mcp")
+PROVEN = ("", "live", "capture", "picture", "report", "metrics", "lsp", "mcp")
 TEST_TOOLS = ("pytest", "hypothesis", "kio", "kafka-python", "jsonschema", "xmlschema", "pytest-lsp")
 BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.broken.yml"
 # What the extra that is not proven here brings: 500 MB.
@@ -30,6 +30,7 @@ USERS = {
         "tests/io/network/test_client_handshake.py",
     ),
     "io/network/client_identity.py": ("tests/io/network/test_client_identity.py",),
+    "io/metrics.py": ("tests/io/test_metrics.py",),
     "io/packets/filters.py": ("tests/io/packets/test_source.py",),
     "io/tutorial_lab.py": ("tests/io/lab",),
     "lsp/server.py": ("tests/lsp/test_server.py",),

@@ -21,7 +21,9 @@ DATA = {
 IMPORTS = {
     "live": "import docker, pyroute2, cryptography.x509",
     # side by side in one environment: none needs anything of the others, and making one takes long
-    "capture,picture,report,lsp,mcp": "import scapy.utils, networkx, vl_convert, pygls.lsp.server, mcp.server",
+    "capture,picture,report,metrics,lsp,mcp": (
+        "import scapy.utils, networkx, vl_convert, prometheus_client, pygls.lsp.server, mcp.server"
+    ),
 }
 ONLY_IN_BARS = {"spark"}
 BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.broken.yml"

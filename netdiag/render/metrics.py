@@ -1,0 +1,145 @@
+"""A live report as metrics: gauges for what works, state sets for what a cell gives; only of what was just seen.
+
+A series is there as long as a report has what it tells of, so none goes stale. Numbers are bounded: cells beyond
+`MOST_CELLS` are counted, not shown.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+
+from netdiag.deployment.model.verdict import Verdict, Word
+from netdiag.findings import Finding
+from netdiag.render.findings.finding_text import plain
+from netdiag.render.matrix.matrix_text import effective_verdict
+from netdiag.render.report import Report
+from netdiag.values import dataclass
+
+MOST_CELLS = 2_500
+# A label is a name; what is longer is nobody's.
+_LONGEST_LABEL = 200
+_OK = "ok"
+
+
+class Kind(Enum):
+    """The types of OpenMetrics that are used."""
+
+    GAUGE = "gauge"
+    COUNTER = "counter"
+    STATE_SET = "state set"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """A value; of a state set, the state that holds."""
+
+    labels: Mapping[str, str]
+    value: float = 1
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """A metric family; `states` are all that a state set knows."""
+
+    name: str
+    help: str
+    kind: Kind
+    labels: tuple[str, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    states: tuple[str, ...] = ()
+
+
+def metrics(report: Report, *, rounds: int, seconds: float, ended: float) -> tuple[Metric, ...]:
+    """The metrics of a look. It took `seconds`, was over at `ended` (seconds since 1970), and was the `rounds`th."""
+    cells = [
+        (_labels(input=matrix.input, vantage=cell.vantage, bootstrap=str(cell.bootstrap)), verdict)
+        for matrix in report.matrices
+        for cell in matrix.cells
+        if (verdict := effective_verdict(cell)) is not None
+    ]
+    left_out = max(0, len(cells) - MOST_CELLS)
+    cells = cells[:MOST_CELLS]
+    place = ("input", "vantage", "bootstrap")
+    return (
+        Metric(
+            name="netdiag_cell_usable",
+            help="Whether a client works from a vantage with a bootstrap address: 1, 0, or nothing where unknown",
+            kind=Kind.GAUGE,
+            labels=place,
+            samples=tuple(Sample(labels=where, value=v.usable) for where, v in cells if v.word is not Word.UNKNOWN),
+        ),
+        Metric(
+            name="netdiag_cell_state",
+            help="What a client gets from a vantage with a bootstrap address",
+            kind=Kind.STATE_SET,
+            labels=place,
+            samples=tuple(Sample(labels=where, state=verdict.word.value) for where, verdict in cells),
+            states=tuple(word.value for word in Word),
+        ),
+        Metric(
+            name="netdiag_broker_usable",
+            help="Whether the address that a broker advertises leads a client of the cell to that broker",
+            kind=Kind.GAUGE,
+            labels=(*place, "broker", "advertised"),
+            samples=tuple(_brokers(cells)),
+        ),
+        Metric(
+            name="netdiag_findings",
+            help="Findings, by rule and severity",
+            kind=Kind.GAUGE,
+            labels=("rule", "severity"),
+            samples=tuple(_findings(report.findings)),
+        ),
+        Metric(
+            name="netdiag_inputs_unread",
+            help="Inputs that could not be looked at",
+            kind=Kind.GAUGE,
+            samples=(Sample(labels={}, value=len(report.unread)),),
+        ),
+        Metric(
+            name="netdiag_cells_left_out",
+            help=f"Cells beyond the first {MOST_CELLS}, which have no series",
+            kind=Kind.GAUGE,
+            samples=(Sample(labels={}, value=left_out),),
+        ),
+        Metric(
+            name="netdiag_look_seconds",
+            help="How long the last look took",
+            kind=Kind.GAUGE,
+            samples=(Sample(labels={}, value=seconds),),
+        ),
+        Metric(
+            name="netdiag_look_timestamp_seconds",
+            help="When the last look was over, in seconds since 1970",
+            kind=Kind.GAUGE,
+            samples=(Sample(labels={}, value=ended),),
+        ),
+        Metric(
+            name="netdiag_looks",
+            help="Looks since netdiag started",
+            kind=Kind.COUNTER,
+            samples=(Sample(labels={}, value=rounds),),
+        ),
+    )
+
+
+def _brokers(cells: Iterable[tuple[Mapping[str, str], Verdict]]) -> Iterator[Sample]:
+    for where, verdict in cells:
+        seen: set[tuple[int, str]] = set()
+        for one in verdict.endpoints:
+            key = (one.endpoint.node_id, str(one.endpoint.address))
+            if key not in seen and len(seen) < MOST_CELLS and one.outcome != Word.UNKNOWN.value:
+                seen.add(key)
+                more = _labels(broker=str(key[0]), advertised=key[1])
+                yield Sample(labels={**where, **more}, value=one.outcome == _OK)
+
+
+def _findings(findings: Iterable[Finding]) -> Iterator[Sample]:
+    counts = Counter((finding.rule, finding.severity.value) for finding in findings)
+    for (rule, severity), count in sorted(counts.items()):
+        yield Sample(labels={"rule": rule, "severity": severity}, value=count)
+
+
+def _labels(**values: str) -> dict[str, str]:
+    return {name: plain(value)[:_LONGEST_LABEL] for name, value in values.items()}
