@@ -108,19 +108,16 @@ class Editor:
     def put(self, path: str, data: bytes) -> None:
         """A document was opened or changed."""
         self._open[path] = data
-        self._touch(path)
+        self.touch(path)
 
     def close(self, path: str) -> None:
         """A document was closed: what is on disk counts again."""
         self._open.pop(path, None)
         self._inputs.pop(path, None)
-        self._touch(path)
+        self.touch(path)
 
     def touch(self, path: str) -> None:
-        """A file changed on disk."""
-        self._touch(path)
-
-    def _touch(self, path: str) -> None:
+        """A file changed, on disk or in the editor: what reads it is checked again."""
         if path in self._open:
             self._inputs.pop(path, None)
         if os.path.basename(path) in (OWN, SHARED):

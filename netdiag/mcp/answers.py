@@ -172,9 +172,10 @@ def _patch(finding: Finding, report: Report, root: str) -> str:
     for path, data in made.files.items():
         name = path.removeprefix(root).lstrip("/")
         parts.append(unified_diff(name, report.sources[path], data).decode("utf-8", "replace"))
-    text = "\n".join(plain(each) for each in "".join(parts).split("\n"))
-    # Half a patch is none.
-    return text if len(text) <= _MOST_PATCH else ""
+    text = "".join(parts)
+    # Half a patch is none, nor is one with a secret or a control character taken out.
+    is_whole = len(text) <= _MOST_PATCH and all(plain(each) == each for each in text.split("\n"))
+    return text if is_whole else ""
 
 
 def _unreadable(report: Report, root: str) -> list[str]:

@@ -7,6 +7,7 @@ A series is there as long as a report has what it tells of, so none goes stale. 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
+from itertools import islice
 
 from netdiag.deployment.model.verdict import Verdict, Word
 from netdiag.findings import Finding
@@ -16,6 +17,8 @@ from netdiag.render.report import Report
 from netdiag.values import dataclass
 
 MOST_CELLS = 2_500
+# Of all cells together; an answer may name any number of brokers.
+MOST_BROKERS = 10_000
 # A label is a name; what is longer is nobody's.
 _LONGEST_LABEL = 200
 _OK = "ok"
@@ -82,7 +85,7 @@ def metrics(report: Report, *, rounds: int, seconds: float, ended: float) -> tup
             help="Whether the address that a broker advertises leads a client of the cell to that broker",
             kind=Kind.GAUGE,
             labels=(*place, "broker", "advertised"),
-            samples=tuple(_brokers(cells)),
+            samples=tuple(islice(_brokers(cells), MOST_BROKERS)),
         ),
         Metric(
             name="netdiag_findings",
@@ -129,7 +132,7 @@ def _brokers(cells: Iterable[tuple[Mapping[str, str], Verdict]]) -> Iterator[Sam
         seen: set[tuple[int, str]] = set()
         for one in verdict.endpoints:
             key = (one.endpoint.node_id, str(one.endpoint.address))
-            if key not in seen and len(seen) < MOST_CELLS and one.outcome != Word.UNKNOWN.value:
+            if key not in seen and one.outcome != Word.UNKNOWN.value:
                 seen.add(key)
                 more = _labels(broker=str(key[0]), advertised=key[1])
                 yield Sample(labels={**where, **more}, value=one.outcome == _OK)

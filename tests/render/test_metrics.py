@@ -16,7 +16,7 @@ from netdiag.deployment.model.verdict import (
     refused,
 )
 from netdiag.findings import ContainerLocation, Finding, Severity
-from netdiag.render.metrics import MOST_CELLS, Metric, metrics
+from netdiag.render.metrics import MOST_BROKERS, MOST_CELLS, Metric, metrics
 from netdiag.render.report import Input, Matrix, Problem, Report
 
 HOST = Vantage(kind=VantageKind.DOCKER_HOST, label="docker host")
@@ -64,6 +64,12 @@ def test_cells_are_bounded_and_the_rest_is_counted() -> None:
     found = of(report_of(*[PARTIAL] * (MOST_CELLS + 7)))
     assert len(found["netdiag_cell_state"].samples) == MOST_CELLS
     assert [sample.value for sample in found["netdiag_cells_left_out"].samples] == [7]
+
+
+def test_brokers_that_an_answer_names_are_bounded() -> None:
+    many = tuple(replace(ONE, endpoint=replace(ONE.endpoint, node_id=number)) for number in range(5_000))
+    found = of(report_of(*[replace(PARTIAL, endpoints=many)] * 3))
+    assert len(found["netdiag_broker_usable"].samples) == MOST_BROKERS
 
 
 def test_findings_are_counted_by_rule() -> None:

@@ -6,6 +6,7 @@ import stat
 from collections.abc import Sequence
 
 from netdiag.errors import InputError
+from netdiag.io.files import is_readable_here
 from netdiag.traffic.native import is_capture
 
 STDIN = "-"
@@ -16,6 +17,8 @@ def capture_files(paths: Sequence[str]) -> list[str]:
     found: dict[tuple[int, int] | str, str] = {}
     for path in paths:
         for name in _named_by(path):
+            if name != STDIN and not is_readable_here(name):
+                raise InputError("lies outside of the folders that may be read", where=name)
             found.setdefault(_identity(name), name)
     if not found:
         raise InputError("there are no captures to read")
@@ -51,7 +54,7 @@ def _named_by(path: str) -> list[str]:
 def _in_folder(folder: str) -> list[str]:
     """The captures in a folder, told by what they begin with; other files may lie beside them."""
     names = sorted(entry.path for entry in os.scandir(folder) if entry.is_file() and not entry.name.startswith("."))
-    captures = [name for name in names if is_capture(name)]
+    captures = [name for name in names if not is_readable_here(name) or is_capture(name)]
     if not captures:
         raise InputError(
             "this folder contains no captures", where=folder, hint="name the files, or the folder they are in"
