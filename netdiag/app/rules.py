@@ -27,6 +27,18 @@ class RuleExplanation:
     page: RulePage
     repair: str = ""
 
+    @property
+    def sections(self) -> tuple[tuple[str, str], ...]:
+        """Headings and texts in the order in which people read them; some texts are empty."""
+        return (
+            ("Why", self.page.why),
+            ("Bad", self.page.bad),
+            ("Good", self.page.good),
+            ("Repair", self.repair),
+            ("Seen", self.page.seen),
+            ("Sources", self.page.sources),
+        )
+
 
 def all_rules() -> tuple[RuleExplanation, ...]:
     """Every rule with its page; repairs are left out."""

@@ -33,15 +33,6 @@ def explain(
         write_text(f"{rule}\n\n{WITHOUT_RULE[rule]} See docs/configuration.md.\n")
         return ExitStatus.CLEAN
     found = parsed(explain_rule, rule)
-    page = found.page
-    sections = (
-        ("Why", page.why),
-        ("Bad", page.bad),
-        ("Good", page.good),
-        ("Repair", found.repair),
-        ("Seen", page.seen),
-        ("Sources", page.sources),
-    )
     screen = console_of(context).screen
-    write_text(rule_text(found.rule.ID, found.rule.SEVERITY, page.title, sections, screen))
+    write_text(rule_text(found.rule.ID, found.rule.SEVERITY, found.page.title, found.sections, screen))
     return ExitStatus.CLEAN

@@ -136,16 +136,7 @@ class Tools:
 
         def look() -> TextAnswer:
             found = explain_rule(rule)
-            page = found.page
-            sections = (
-                ("Why", page.why),
-                ("Bad", page.bad),
-                ("Good", page.good),
-                ("Repair", found.repair),
-                ("Seen", page.seen),
-                ("Sources", page.sources),
-            )
-            return text_answer(rule_text(found.rule.ID, found.rule.SEVERITY, page.title, sections, _SCREEN))
+            return text_answer(rule_text(found.rule.ID, found.rule.SEVERITY, found.page.title, found.sections, _SCREEN))
 
         return await self._run(context, look)
 
