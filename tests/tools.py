@@ -48,6 +48,7 @@ COMMANDS = {
     "curl": "curl",
     "nvim": "neovim",
     "promtool": "prometheus",
+    "prometheus": "prometheus",
     "keytool": "default-jre-headless",
 }
 JAVA = Path(__file__).parent.parent / ".ci" / "java"

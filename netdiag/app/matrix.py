@@ -30,7 +30,11 @@ def observed_matrix(
     `names` are what names gave that have several addresses; `stopped` says by member name why a broker does not run.
     """
     deployment = deployment.with_down(stopped)
-    seen = {(cell.vantage, cell.bootstrap): cell.observed for cell in identified(deployment, places, observed, names)}
+    seen = {(cell.vantage, cell.bootstrap): cell for cell in identified(deployment, places, observed, names)}
     predicted = predict(deployment, places, addresses, speaks=speaks)
-    cells = tuple(replace(cell, observed=seen.get((cell.vantage, cell.bootstrap))) for cell in predicted)
+    cells = tuple(
+        cell if one is None else replace(cell, observed=one.observed, seconds=one.seconds)
+        for cell in predicted
+        for one in (seen.get((cell.vantage, cell.bootstrap)),)
+    )
     return Matrix(input=name, vantages=places, cells=cells, not_running=stopped)

@@ -1,8 +1,9 @@
 """Metrics over HTTP, in the text formats of Prometheus and OpenMetrics, as the client library writes them."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, StateSetMetricFamily
@@ -12,6 +13,9 @@ from prometheus_client.registry import Collector
 from netdiag.deployment.model.verdict import Address
 from netdiag.errors import NetdiagError
 from netdiag.render.metrics import Kind, Metric
+
+PATIENCE = 10.0
+"""Seconds that a client has for its question, and for taking the answer."""
 
 
 class MetricsServer(Collector):
@@ -40,6 +44,7 @@ class MetricsServer(Collector):
         except OSError as error:
             reason = error.strerror or str(error)
             raise NetdiagError(f"cannot be served: {reason}", where=str(self._address)) from error
+        self._server.RequestHandlerClass = _bounded(self._server.RequestHandlerClass)
         return self
 
     def __exit__(
@@ -48,6 +53,19 @@ class MetricsServer(Collector):
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+def _bounded(handler: Any) -> Any:
+    """The same handler for a connection, which gives up on a client that neither asks nor reads."""
+
+    class Bounded(handler):  # type: ignore[misc]
+        timeout = PATIENCE
+
+        def handle(self) -> None:
+            with suppress(OSError):
+                super().handle()
+
+    return Bounded
 
 
 def _family(metric: Metric) -> Family:

@@ -1,7 +1,8 @@
 """A live report as metrics: gauges for what works, state sets for what a cell gives; only of what was just seen.
 
 A series is there as long as a report has what it tells of, so none goes stale. Numbers are bounded: cells beyond
-`MOST_CELLS` are counted, not shown.
+`MOST_CELLS` are counted, not shown. A mechanism is a label of what fails, and not a state set as the states of cells
+are: of more than fifty, a cell that works would have one series each.
 """
 
 from collections import Counter
@@ -9,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from itertools import islice
 
-from netdiag.deployment.model.verdict import Verdict, Word
+from netdiag.deployment.model.causes import Causes, causes_of, contacts
+from netdiag.deployment.model.verdict import Cell, Failed, Verdict, Word
 from netdiag.findings import Finding
 from netdiag.render.findings.finding_text import plain
 from netdiag.render.matrix.matrix_text import effective_verdict
@@ -53,16 +55,31 @@ class Metric:
     states: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A cell with its labels, and why contacts of its matrix fail."""
+
+    where: Mapping[str, str]
+    cell: Cell
+    verdict: Verdict
+    causes: Causes
+
+
 def metrics(report: Report, *, rounds: int, seconds: float, ended: float) -> tuple[Metric, ...]:
     """The metrics of a look. It took `seconds`, was over at `ended` (seconds since 1970), and was the `rounds`th."""
-    cells = [
-        (_labels(input=matrix.input, vantage=cell.vantage, bootstrap=str(cell.bootstrap)), verdict)
+    every = [
+        _Row(
+            where=_labels(input=matrix.input, vantage=cell.vantage, bootstrap=str(cell.bootstrap)),
+            cell=cell,
+            verdict=verdict,
+            causes=causes,
+        )
         for matrix in report.matrices
+        for causes in (causes_of(matrix.cells, matrix.causes),)
         for cell in matrix.cells
         if (verdict := effective_verdict(cell)) is not None
     ]
-    left_out = max(0, len(cells) - MOST_CELLS)
-    cells = cells[:MOST_CELLS]
+    rows = every[:MOST_CELLS]
     place = ("input", "vantage", "bootstrap")
     return (
         Metric(
@@ -70,22 +87,42 @@ def metrics(report: Report, *, rounds: int, seconds: float, ended: float) -> tup
             help="Whether a client works from a vantage with a bootstrap address: 1, 0, or nothing where unknown",
             kind=Kind.GAUGE,
             labels=place,
-            samples=tuple(Sample(labels=where, value=v.usable) for where, v in cells if v.word is not Word.UNKNOWN),
+            samples=tuple(
+                Sample(labels=row.where, value=row.verdict.usable)
+                for row in rows
+                if row.verdict.word is not Word.UNKNOWN
+            ),
         ),
         Metric(
             name="netdiag_cell_state",
             help="What a client gets from a vantage with a bootstrap address",
             kind=Kind.STATE_SET,
             labels=place,
-            samples=tuple(Sample(labels=where, state=verdict.word.value) for where, verdict in cells),
+            samples=tuple(Sample(labels=row.where, state=row.verdict.word.value) for row in rows),
             states=tuple(word.value for word in Word),
+        ),
+        Metric(
+            name="netdiag_probe_seconds",
+            help="How long the contact with the bootstrap address took, second tries included",
+            kind=Kind.GAUGE,
+            labels=place,
+            samples=tuple(
+                Sample(labels=row.where, value=row.cell.seconds) for row in rows if row.cell.seconds is not None
+            ),
+        ),
+        Metric(
+            name="netdiag_failure",
+            help="A contact that fails, with the bootstrap address or an advertised one, and its likeliest cause",
+            kind=Kind.GAUGE,
+            labels=(*place, "address", "mechanism"),
+            samples=tuple(islice(_failures(rows), MOST_BROKERS)),
         ),
         Metric(
             name="netdiag_broker_usable",
             help="Whether the address that a broker advertises leads a client of the cell to that broker",
             kind=Kind.GAUGE,
             labels=(*place, "broker", "advertised"),
-            samples=tuple(islice(_brokers(cells), MOST_BROKERS)),
+            samples=tuple(islice(_brokers(rows), MOST_BROKERS)),
         ),
         Metric(
             name="netdiag_findings",
@@ -104,7 +141,7 @@ def metrics(report: Report, *, rounds: int, seconds: float, ended: float) -> tup
             name="netdiag_cells_left_out",
             help=f"Cells beyond the first {MOST_CELLS}, which have no series",
             kind=Kind.GAUGE,
-            samples=(Sample(labels={}, value=left_out),),
+            samples=(Sample(labels={}, value=len(every) - len(rows)),),
         ),
         Metric(
             name="netdiag_look_seconds",
@@ -127,15 +164,28 @@ def metrics(report: Report, *, rounds: int, seconds: float, ended: float) -> tup
     )
 
 
-def _brokers(cells: Iterable[tuple[Mapping[str, str], Verdict]]) -> Iterator[Sample]:
-    for where, verdict in cells:
+def _brokers(rows: Iterable[_Row]) -> Iterator[Sample]:
+    for row in rows:
         seen: set[tuple[int, str]] = set()
-        for one in verdict.endpoints:
+        for one in row.verdict.endpoints:
             key = (one.endpoint.node_id, str(one.endpoint.address))
             if key not in seen and one.outcome != Word.UNKNOWN.value:
                 seen.add(key)
                 more = _labels(broker=str(key[0]), advertised=key[1])
-                yield Sample(labels={**where, **more}, value=one.outcome == _OK)
+                yield Sample(labels={**row.where, **more}, value=one.outcome == _OK)
+
+
+def _failures(rows: Iterable[_Row]) -> Iterator[Sample]:
+    for row in rows:
+        failed = {
+            address: contact
+            for address, contact in contacts(row.cell.bootstrap, row.verdict)
+            if isinstance(contact, Failed)
+        }
+        for address, contact in failed.items():
+            cause = row.causes.get((row.cell.vantage, address))
+            word = contact.reason if cause is None else cause.mechanism
+            yield Sample(labels={**row.where, **_labels(address=str(address), mechanism=word.value)})
 
 
 def _findings(findings: Iterable[Finding]) -> Iterator[Sample]:

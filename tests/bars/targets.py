@@ -153,6 +153,12 @@ TARGETS = (
         "under 6 s, start included, under 150 MiB; listings of every namespace, process list and file system before "
         "and after equal",
     ),
+    _tests(
+        "metrics",
+        "check-listeners --live --watch --metrics: a broker that stops is seen by a real Prometheus within two looks "
+        "and a scrape, and so is its return; 50 containers with at least 2,400 cells, over at least four looks: under "
+        "150 MiB",
+    ),
     _tests("live-leaks", "200 live checks in one process: no descriptor, thread or namespace is left"),
     _tests(
         "live-hostile",

@@ -9,22 +9,17 @@ import subprocess
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+import netdiag.io.metrics
 from netdiag.deployment.model.verdict import Address
 from netdiag.errors import NetdiagError
 from netdiag.io.metrics import MetricsServer
 from netdiag.render.metrics import metrics
 from tests.cli.shell import ROOT
+from tests.live.prometheus import free_port
 from tests.render.test_metrics import PARTIAL, UNKNOWN, report_of
 from tests.tools import tool
 
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
-    assert isinstance(port, int)
-    return port
 
 
 def served(port: int, accept: str) -> str:
@@ -57,6 +52,20 @@ def test_both_formats_are_valid_and_show_the_last_look_only() -> None:
         assert "netdiag_looks_total 2.0" in again
     with pytest.raises(OSError, match="refused"):
         served(port, "text/plain")
+
+
+def test_a_client_that_says_nothing_is_left(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(netdiag.io.metrics, "PATIENCE", 0.2)
+    port = free_port()
+    with (
+        MetricsServer(Address(host="127.0.0.1", port=port)) as server,
+        socket.create_connection(("127.0.0.1", port), timeout=10) as silent,
+    ):
+        silent.sendall(b"GET /met")
+        assert silent.recv(1) == b""
+        server.show(metrics(report_of(PARTIAL), rounds=1, seconds=1, ended=2))
+        assert "netdiag_looks_total 1.0" in served(port, "text/plain")
+    assert capfd.readouterr().err == ""
 
 
 def test_an_address_that_is_taken_is_one_line() -> None:

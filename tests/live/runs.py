@@ -105,6 +105,19 @@ class Watched:
             status = dict(line.rstrip("\n").split(":", 1) for line in file)
         return len(os.listdir(f"{folder}/fd")), int(status["Threads"]), int(status["VmRSS"].split()[0]) // 1024
 
+    @property
+    def peak(self) -> int:
+        """The most memory that the process has taken by now, in MiB."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            return next(int(line.split()[1]) // 1024 for line in file if line.startswith("VmHWM:"))
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of CPU that the process has taken by now."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
+            user, system = file.read().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def _read(self) -> None:
         assert self.process.stdout is not None
         for line in self.process.stdout:

@@ -20,6 +20,7 @@ from tests.lab.processes import run
 from tests.lab.stack import Stack
 from tests.live.engine_log import EngineLog, between
 from tests.live.many_containers import ManyContainers
+from tests.live.prometheus import free_port, scraping
 from tests.live.runs import Watched, measured, traces, watching
 from tests.live.stacks import check
 from tests.render.test_watch import SCHEMA
@@ -27,6 +28,8 @@ from tests.render.test_watch import SCHEMA
 PEAK = 150
 FEW = ManyContainers(brokers=3, clients=4)
 LIVE = ("check-listeners", "--live", "--host")
+# Seconds between two looks, and between two scrapes.
+EVERY, SCRAPE = 2, 1
 
 
 @pytest.fixture(scope="module")
@@ -238,6 +241,36 @@ def _settle(watch: Watched, every: float) -> None:
         time.sleep(2 * every)
 
 
+@pytest.mark.alone
+@pytest.mark.bar("metrics", long=True)
+def test_prometheus_sees_a_broker_stop_and_return(stack: Stack, tmp_path: Path, figure: Report) -> None:
+    docker, two = stack.engine.docker, stack.container("broker-2")
+    query = 'netdiag_cell_usable{vantage="inside broker-1",bootstrap="broker-2:29092"}'
+    port = free_port()
+    words = ("--host", stack.engine.docker_host, f"--watch={EVERY}", "--metrics", str(port))
+    with watching(*words) as watch, scraping(port, tmp_path, every=SCRAPE) as prometheus:
+        prometheus.until(query, 1)
+        watch.until(cell("broker-2:29092", "new"))
+        for _ in range(3):
+            docker("stop", "-t", "0", two)
+            gone = prometheus.until(query, 0)
+            figure("a stopped broker is seen after", gone, "s")
+            docker("start", two)
+            listening(stack, FEW.brokers)
+            back = prometheus.until(query, 1)
+            figure("its return is seen after", back, "s")
+            assert max(gone, back) < 2 * EVERY + SCRAPE
+        mechanism = 'netdiag_failure{vantage="inside broker-1",address="broker-2:29092"}'
+        docker("stop", "-t", "0", two)
+        prometheus.until(query, 0)
+        assert [labels["mechanism"] for labels, _ in prometheus.ask(mechanism)] == ["name-of-stopped"]
+        docker("start", two)
+        listening(stack, FEW.brokers)
+        prometheus.until(query, 1)
+        assert prometheus.ask(mechanism) == []
+        assert watch.interrupted() == 130
+
+
 MANY = ManyContainers(brokers=12, clients=38, first_port=21001)
 
 
@@ -255,3 +288,27 @@ def test_fifty_containers_on_twelve_networks(many: Stack, tmp_path: Path, figure
     for taken in seconds:
         figure("50 containers on 12 networks, the whole process", taken, "s")
     assert sorted(seconds)[1] < 6
+
+
+@pytest.mark.alone
+@pytest.mark.bar("metrics", long=True)
+def test_the_metrics_of_fifty_containers_take_little_memory(many: Stack, tmp_path: Path, figure: Report) -> None:
+    port = free_port()
+    words = ("--host", many.engine.docker_host, "--watch=15", "--metrics", str(port))
+    with watching(*words) as watch, scraping(port, tmp_path, every=SCRAPE) as prometheus:
+        looks: list[tuple[float, float]] = []
+        for number in range(1, 7):
+            prometheus.until("netdiag_looks_total", number)
+            looks.append((time.monotonic(), watch.cpu))
+        ((_, cells),) = prometheus.ask("count(netdiag_cell_state == 1)")
+        ((_, series),) = prometheus.ask('count({__name__=~"netdiag_.*"})')
+        peak = watch.peak
+        assert watch.interrupted() == 130
+    (begin, used), (end, all_used) = looks[0], looks[-1]
+    figure("cells", int(cells))
+    figure("series", int(series))
+    figure("memory after six looks, at most", peak, "MiB")
+    figure("CPU of a look and its scrapes", (all_used - used) / (len(looks) - 1), "s")
+    figure("share of a core, a look every 15 s", 100 * (all_used - used) / (end - begin), "%")
+    assert cells >= 2_400
+    assert peak < PEAK

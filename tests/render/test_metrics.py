@@ -8,8 +8,10 @@ from netdiag.deployment.model.verdict import (
     Answered,
     Cell,
     EndpointOutcome,
+    Failed,
     Mechanism,
     NodeEndpoint,
+    Reason,
     Unknown,
     Verdict,
     Word,
@@ -52,6 +54,22 @@ def test_a_cell_has_its_state_and_its_brokers() -> None:
     assert set(found["netdiag_cell_state"].states) == {word.value for word in Word}
     brokers = [(s.labels["broker"], s.labels["advertised"], s.value) for s in found["netdiag_broker_usable"].samples]
     assert brokers == [("1", "kafka:9092", True), ("2", "kafka-2:9092", False)]
+
+
+def test_what_fails_has_its_mechanism_and_every_probe_its_time() -> None:
+    report = report_of(PARTIAL)
+    (matrix,) = report.matrices
+    cells = tuple(replace(cell, seconds=0.25) for cell in matrix.cells)
+    found = of(replace(report, matrices=(replace(matrix, cells=cells),)))
+    assert [sample.value for sample in found["netdiag_probe_seconds"].samples] == [0.25]
+    (failure,) = found["netdiag_failure"].samples
+    assert (failure.labels["address"], failure.labels["mechanism"]) == ("kafka-2:9092", "nobody-listens")
+
+
+def test_a_failure_without_a_cause_has_the_reason() -> None:
+    silent = Failed(reason=Reason.TIMEOUT, because="silent")
+    found = of(report_of(Verdict(word=Word.BOOTSTRAP, reason="timeout", bootstrap=silent)))
+    assert [sample.labels["mechanism"] for sample in found["netdiag_failure"].samples] == ["timeout"]
 
 
 def test_what_is_unknown_is_neither_one_nor_zero() -> None:

@@ -190,14 +190,15 @@ def _failures(cell: Cell) -> Iterator[tuple[Address, Failed, Failed | None]]:
     """Every contact of a cell that was observed to fail, and what was predicted of it."""
     if cell.observed is None:
         return
-    predicted = dict(_contacts(cell.bootstrap, cell.predicted)) if cell.predicted is not None else {}
-    for address, contact in _contacts(cell.bootstrap, cell.observed):
+    predicted = dict(contacts(cell.bootstrap, cell.predicted)) if cell.predicted is not None else {}
+    for address, contact in contacts(cell.bootstrap, cell.observed):
         if isinstance(contact, Failed):
             expected = predicted.get(address)
             yield address, contact, expected if isinstance(expected, Failed) else None
 
 
-def _contacts(bootstrap: Address, verdict: Verdict) -> Iterator[tuple[Address, Contact]]:
+def contacts(bootstrap: Address, verdict: Verdict) -> Iterator[tuple[Address, Contact]]:
+    """Every contact of a cell: those with the endpoints, then that with the bootstrap address."""
     for one in verdict.endpoints:
         yield one.endpoint.address, one.contact
     yield bootstrap, verdict.bootstrap

@@ -334,12 +334,16 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One vantage x bootstrap address; each verdict is None where nobody looked."""
+    """One vantage x bootstrap address; each verdict is None where nobody looked.
+
+    `seconds` is how long the contact with the bootstrap address took, second tries included.
+    """
 
     vantage: str
     bootstrap: Address
     predicted: Verdict | None = None
     observed: Verdict | None = None
+    seconds: float | None = None
 
     @property
     def agrees(self) -> bool | None:

@@ -277,12 +277,13 @@ class SeenEndpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenCell:
-    """What a client got at a bootstrap address, and at every endpoint that the answer names."""
+    """What a client got at a bootstrap address, after how many seconds, and at every endpoint that the answer names."""
 
     vantage: str
     bootstrap: Address
     contact: Contact
     endpoints: tuple[SeenEndpoint, ...] = ()
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,6 +346,7 @@ def seen_cells(cells: Iterable[Cell]) -> tuple[SeenCell, ...]:
             endpoints=tuple(
                 SeenEndpoint(endpoint=outcome.endpoint, contact=outcome.contact) for outcome in cell.observed.endpoints
             ),
+            seconds=cell.seconds,
         )
         for cell in cells
         if cell.observed is not None
@@ -354,7 +356,7 @@ def seen_cells(cells: Iterable[Cell]) -> tuple[SeenCell, ...]:
 def _judged(seen: SeenCell) -> Cell:
     contacts = {one.endpoint: one.contact for one in seen.endpoints}
     verdict = judge(seen.contact, lambda endpoint: contacts.get(endpoint, _NOT_RECORDED))
-    return Cell(vantage=seen.vantage, bootstrap=seen.bootstrap, observed=verdict)
+    return Cell(vantage=seen.vantage, bootstrap=seen.bootstrap, observed=verdict, seconds=seen.seconds)
 
 
 def to_json(looks: tuple[Look, ...]) -> str:

@@ -217,7 +217,8 @@ def _security(
 
 def _cell(prober: Prober, vantage: LiveVantage, place: Place, address: Address) -> Cell:
     verdict = judge(prober.known(place, address), lambda endpoint: prober.known(place, endpoint.address))
-    return Cell(vantage=vantage.vantage.label, bootstrap=address, observed=verdict)
+    seconds = prober.seconds(place, address)
+    return Cell(vantage=vantage.vantage.label, bootstrap=address, observed=verdict, seconds=seconds)
 
 
 def _mesh_of(edges: Sequence[Edge], places: Mapping[str, Place], skipped: Mapping[str, str]) -> Mesh:

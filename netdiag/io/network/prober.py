@@ -93,6 +93,7 @@ class Prober:
         self._alone: dict[Hashable, asyncio.Lock] = {}
         self._allowance = Allowance()
         self._contacts: dict[tuple[Place, Address], asyncio.Task[Contact]] = {}
+        self._seconds: dict[tuple[Place, Address], float] = {}
         self._names: dict[tuple[Place, str], asyncio.Task[Resolved | Unresolved]] = {}
         self._paths: dict[tuple[Place, str], asyncio.Task[Failed | None]] = {}
         self._second_hops = 0
@@ -135,6 +136,10 @@ class Prober:
         if task is None:
             return Unknown(because=f"more than {_MOST_SECOND_HOPS} endpoints are advertised, this one was not tried")
         return task.result() if task.done() and not task.cancelled() else _NO_TIME
+
+    def seconds(self, place: Place, address: Address) -> float | None:
+        """How long the contact with an address took, second tries included; None where it was not made."""
+        return self._seconds.get((place, address))
 
     def not_in_time(self) -> str | None:
         """How much of what was to be contacted the time limit left out; None where there was time for everything."""
@@ -208,6 +213,8 @@ class Prober:
         except TimeoutError:
             # What is known by now stands.
             pass
+        if contact is not _NO_TIME:
+            self._seconds[place, address] = self._now() - begin
         self._look_at_security(place, address, contact)
         return self._kept_small(contact) if isinstance(contact, Answered) else contact
 
