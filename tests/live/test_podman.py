@@ -121,7 +121,7 @@ def test_topology_finds_everything_in_the_kernel(stack: Stack) -> None:
 def test_trace_agrees_with_a_real_connection(stack: Stack) -> None:
     broker = stack.brokers()[0]
     name = str(stack.engine.ask(f"/containers/{broker.id}/json")["Name"]).lstrip("/")
-    for source, target in (("host", "localhost:9092"), (name, "kafka:29092")):
+    for source, target in (("host", "localhost:9092"), (name, "kafka:29092"), (name, "kafka.dns.podman:29092")):
         done = measured("trace", "--host", stack.engine.docker_host, source, target, "--prove")
         assert (done.status, "agrees" in done.out) == (0, True), done.out + done.errors
     done = measured("trace", "--host", stack.engine.docker_host, name, "192.168.8.133:9092")

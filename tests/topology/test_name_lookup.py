@@ -101,6 +101,18 @@ def test_the_default_bridge_has_no_names() -> None:
     assert network_names(topology, topology.networks[0]) == {}
 
 
+def test_a_domain_of_the_engine_s_own() -> None:
+    made = Machine()
+    shop = made.network("shop", "10.89.0.0/24")
+    made.networks[shop] = replace(made.networks[shop], own_domain="dns.podman")
+    made.container("a", networks=("shop",))
+    made.container("b", networks=("shop",))
+    topology = made.topology()
+    netns = inside(topology, "a")
+    assert isinstance(look_up_name(topology, netns, "b.dns.podman", ""), NameAnswer)
+    assert isinstance(look_up_name(topology, netns, "b.shop", ""), UnknownName)
+
+
 def test_the_order_of_networks() -> None:
     """Internal ones last, then by name; the first that knows the name answers."""
     made = Machine()

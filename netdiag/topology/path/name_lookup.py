@@ -118,7 +118,7 @@ def network_names(topology: Topology, view: NetworkView) -> Mapping[str, tuple[s
     if view.network.default_bridge:
         return {}
     for container, endpoint in _endpoints(topology, view):
-        for name in _names(container, endpoint, view.network.name):
+        for name in _names(container, endpoint, view.network.domain):
             found.setdefault(name.lower(), {}).update(dict.fromkeys(endpoint.addresses))
     return {name: tuple(addresses) for name, addresses in found.items()}
 
@@ -154,7 +154,7 @@ def _ask_networks(topology: Topology, netns: int, name: str, asked: str) -> Name
 
 def _shared_with(topology: Topology, view: NetworkView, name: str) -> str:
     """That a name leads to several containers, if it does."""
-    owners = name_owners(topology, view).get(name.removesuffix(f".{view.network.name.lower()}"), ())
+    owners = name_owners(topology, view).get(name.removesuffix(f".{view.network.domain.lower()}"), ())
     named = " and ".join(container.name for container in owners)
     return f", which gives the addresses of {named} in a new order each time" if owners else ""
 
@@ -183,11 +183,11 @@ def _is_on(endpoint: EndpointSettings, view: NetworkView) -> bool:
     return endpoint.network == view.network.name
 
 
-def _names(container: Container, endpoint: EndpointSettings, network: str) -> Iterator[str]:
-    """Each name, alone and with the name of the network appended."""
+def _names(container: Container, endpoint: EndpointSettings, domain: str) -> Iterator[str]:
+    """Each name, alone and in the domain of the network."""
     for name in _own_names(container, endpoint):
         yield name
-        yield f"{name}.{network}"
+        yield f"{name}.{domain}"
 
 
 def _own_names(container: Container, endpoint: EndpointSettings) -> Iterator[str]:
