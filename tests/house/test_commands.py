@@ -36,7 +36,11 @@ def test_every_command_that_a_test_asks_for_is_installed_by_the_stage_tools() ->
     asked = {command: place for command, place in asked.items() if command not in NO_COMMAND}
     assert asked.keys() >= {"kcat", "tshark", "nsenter", "dumpcap", "iptables-legacy", "capinfos"}
     # `tool` itself refuses those of EVERYWHERE; a wrapper may leave them out, which cannot be seen here
-    assert not {command: place for command, place in asked.items() if command not in {*tools.COMMANDS, *EVERYWHERE}}
+    assert not {
+        command: place
+        for command, place in asked.items()
+        if command not in {*tools.COMMANDS, *tools.FOR_BARS, *EVERYWHERE}
+    }
 
 
 def test_every_other_command_that_a_test_runs_is_somebodys() -> None:
