@@ -30,17 +30,17 @@ from netdiag.errors import NetdiagError, internal_error
 from netdiag.findings import FileLocation, Severity
 from netdiag.io.files import BASE_NAMES, read_config
 from netdiag.io.files.projects import (
-    CiFile,
     NoProject,
     ProjectFiles,
     ProjectReader,
+    SingleFile,
     base_beside,
-    ci_file_at,
     ci_files,
     find_project,
     manifests_in,
     project_of,
     projects_at,
+    single_file_at,
     store_tools,
 )
 from netdiag.render.report import Input, Matrix, Report, UrlRow
@@ -124,7 +124,7 @@ class Target:
 class CiTarget:
     """A file of CI jobs, command lines or manifests to check, and its settings."""
 
-    project: CiFile
+    project: SingleFile
     settings: Settings
 
 
@@ -146,7 +146,7 @@ class Check:
         self.listener = listener
         self._replaced = replaced or {}
         found_at = {
-            path: (file,) if (file := ci_file_at(path, self._replaced)) else manifests_in(path)
+            path: (file,) if (file := single_file_at(path, self._replaced)) else manifests_in(path)
             for path in options.files
         }
         jobs = tuple({file.path: file for files in found_at.values() for file in files}.values())

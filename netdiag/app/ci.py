@@ -14,14 +14,14 @@ from netdiag.deployment.sources.compose import from_compose
 from netdiag.errors import NetdiagError
 from netdiag.findings import Finding
 from netdiag.io.files import files_of_folder, is_within, read_file, read_inside
-from netdiag.io.files.projects import LARGEST_MOUNTED, CiFile, ProjectFiles, ProjectReader
+from netdiag.io.files.projects import LARGEST_MOUNTED, ProjectFiles, ProjectReader, SingleFile
 from netdiag.render.report import AddressRow, Input, Matrix, Report
 from netdiag.rules.ci import agreed, check_job
 from netdiag.rules.declared import check_deployment
 
 
 def report_on(
-    file: CiFile, settings: Settings, options: CheckOptions, replaced: Mapping[str, bytes], *, matrix: bool
+    file: SingleFile, settings: Settings, options: CheckOptions, replaced: Mapping[str, bytes], *, matrix: bool
 ) -> Report:
     """The report on a file: an input for each job that has a broker, or one for the file where none has."""
     reading = _Reading(file, replaced)
@@ -43,7 +43,7 @@ def report_on(
 
 
 def _on_command_lines(
-    file: CiFile, reading: "_Reading", settings: Settings, options: CheckOptions, *, matrix: bool
+    file: SingleFile, reading: "_Reading", settings: Settings, options: CheckOptions, *, matrix: bool
 ) -> Report:
     """The report on a file of command lines: an input for each deployment with a broker."""
     from netdiag.deployment.sources.ci.command_lines import command_lines
@@ -88,7 +88,7 @@ def _on_command_lines(
 class _Reading:
     """The file and what it names; `contents` holds every file that was read."""
 
-    def __init__(self, file: CiFile, replaced: Mapping[str, bytes]) -> None:
+    def __init__(self, file: SingleFile, replaced: Mapping[str, bytes]) -> None:
         self.file = file
         self.contents: dict[str, bytes] = {}
         self.replaced = replaced
@@ -113,7 +113,7 @@ class _Reading:
         return self.contents[path]
 
 
-def _declared(file: CiFile, reading: _Reading, executor: str | None) -> Iterable[DeclaredJob]:
+def _declared(file: SingleFile, reading: _Reading, executor: str | None) -> Iterable[DeclaredJob]:
     """The jobs of the file; those of GitLab once for each executor that may run them."""
     source = reading.source()
     if file.kind == "github":
@@ -126,7 +126,7 @@ def _declared(file: CiFile, reading: _Reading, executor: str | None) -> Iterable
 
 
 def _deployed(
-    job: DeclaredJob, file: CiFile, reading: _Reading, settings: Settings, platform: Platform
+    job: DeclaredJob, file: SingleFile, reading: _Reading, settings: Settings, platform: Platform
 ) -> CiJob | None:
     """The deployment of a job; None for a project that a step starts and that is not in the repository.
 
@@ -147,7 +147,9 @@ def _deployed(
     return as_deployment(job, project=project, read=reader.read_mounted, facts=settings.facts, platform=platform)
 
 
-def _judged(file: CiFile, jobs: Iterable[CiJob], reading: _Reading, options: CheckOptions, *, matrix: bool) -> Report:
+def _judged(
+    file: SingleFile, jobs: Iterable[CiJob], reading: _Reading, options: CheckOptions, *, matrix: bool
+) -> Report:
     inputs: dict[str, Input] = {}
     judged: dict[str, list[tuple[CiJob, tuple[Finding, ...]]]] = {}
     matrices: dict[str, Matrix] = {}

@@ -19,7 +19,7 @@ from netdiag.app.repair import find_repairs
 from netdiag.errors import NetdiagError, internal_error
 from netdiag.findings import Applicability, Edit, FileLocation, Finding, Severity
 from netdiag.io.files import LIMIT, OWN, SHARED
-from netdiag.io.files.projects import ReadOptions, ci_file_at, find_project, is_compose_file
+from netdiag.io.files.projects import ReadOptions, find_project, is_compose_file, single_file_at
 from netdiag.patterns import regex
 from netdiag.render.editor import AddressTexts, rule_markdown_of, rule_mentions
 from netdiag.render.findings.finding_text import COULD_NOT_CHECK, plain
@@ -264,7 +264,7 @@ class Editor:
         read = ReadOptions(environ=self._environ)
         base = CheckOptions(read=read, addresses=True)
         folder = os.path.dirname(path)
-        if ci_file_at(path, replaced) is not None:
+        if single_file_at(path, replaced) is not None:
             yield replace(base, files=(path,))
             return
         if is_compose_file(path, replaced[path]):

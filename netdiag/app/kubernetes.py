@@ -15,7 +15,7 @@ from netdiag.errors import NetdiagError
 from netdiag.findings import FileLocation
 from netdiag.io.files import read_file, read_stdin
 from netdiag.io.files.manifests import files_beside
-from netdiag.io.files.projects import STDIN, CiFile
+from netdiag.io.files.projects import STDIN, SingleFile
 from netdiag.render.report import AddressRow, Input, Matrix, Report
 from netdiag.rules.kubernetes import check_manifests
 
@@ -23,7 +23,7 @@ _BASIS = "from the manifests only"
 
 
 def report_on(
-    file: CiFile, named: Collection[str], replaced: Mapping[str, bytes], options: CheckOptions, *, matrix: bool
+    file: SingleFile, named: Collection[str], replaced: Mapping[str, bytes], options: CheckOptions, *, matrix: bool
 ) -> Report:
     """The report on a file of manifests. What is found in another one that is `named`, its own report says."""
     if file.path == STDIN:

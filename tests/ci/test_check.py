@@ -8,7 +8,7 @@ from netdiag.app.check import Check, check
 from netdiag.app.configuration import CheckOptions
 from netdiag.app.repair import find_repairs
 from netdiag.findings import Severity
-from netdiag.io.files.projects import ci_file_at, ci_files
+from netdiag.io.files.projects import ci_files, single_file_at
 from netdiag.render.report import Report
 from tests.app.checks import Recorder
 from tests.ci.test_command_lines import run
@@ -90,7 +90,7 @@ def test_which_file_is_what(path: str, text: str | None, kind: str | None) -> No
     if text is not None:
         Path(path).parent.mkdir(exist_ok=True)
         put(path, text)
-    found = ci_file_at(path)
+    found = single_file_at(path)
     assert (found.kind if found else None) == kind
 
 

@@ -12,7 +12,7 @@ from netdiag.app.check import Check, check
 from netdiag.app.configuration import CheckOptions
 from netdiag.app.repair import find_repairs
 from netdiag.findings import FileLocation
-from netdiag.io.files.projects import ci_file_at
+from netdiag.io.files.projects import single_file_at
 from netdiag.render.formats.json import render as as_json
 from netdiag.render.formats.sarif import render as as_sarif
 from netdiag.render.formats.text import render as as_text
@@ -110,7 +110,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_which_files_are_manifests(name: str, text: str, is_manifest: bool) -> None:
-    file = ci_file_at(put(name, text))
+    file = single_file_at(put(name, text))
     assert (file is not None and file.kind == "kubernetes") is is_manifest
 
 

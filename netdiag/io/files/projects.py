@@ -97,7 +97,7 @@ class NoProject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CiFile:
+class SingleFile:
     """A file of jobs, of command lines or of manifests. `found`: the user has not named it, but asked to look for such.
 
     `folder` is the one from which the paths in it start: the repository of a workflow or a pipeline.
@@ -163,22 +163,22 @@ def project_at(path: str, project_directory: str | None = None) -> ProjectFiles:
     return ProjectFiles(files=(path,), folder=start, alone=name not in BASE_NAMES)
 
 
-def ci_file_at(path: str, replaced: Mapping[str, bytes] | None = None) -> CiFile | None:
+def single_file_at(path: str, replaced: Mapping[str, bytes] | None = None) -> SingleFile | None:
     """The file of jobs, command lines or manifests that a path is by its name or its content; None for any other.
 
     `replaced` holds bytes that are taken in the place of what a file holds.
     """
     if path == STDIN:
-        return CiFile(path=path, kind="kubernetes") if _is_manifest(peek_stdin()) else None
+        return SingleFile(path=path, kind="kubernetes") if _is_manifest(peek_stdin()) else None
     folder, name = os.path.split(path)
     if name.lower().endswith(_COMMANDS) or name.lower() in _MAKEFILES:
-        return CiFile(path=path, kind="commands", folder=folder)
+        return SingleFile(path=path, kind="commands", folder=folder)
     if name.endswith((".yml", ".yaml")):
         parts = os.path.abspath(folder).replace(os.sep, "/").split("/")
         if parts[-2:] in _WORKFLOWS:
-            return CiFile(path=path, kind="github", folder=os.path.normpath(os.path.join(folder, "..", "..")))
+            return SingleFile(path=path, kind="github", folder=os.path.normpath(os.path.join(folder, "..", "..")))
         if name.endswith((".gitlab-ci.yml", ".gitlab-ci.yaml")) or parts[-1] == ".gitlab":
-            return CiFile(path=path, kind="gitlab", folder=folder)
+            return SingleFile(path=path, kind="gitlab", folder=folder)
         if "compose" not in name:
             data = (replaced or {}).get(path)
             data = _first_bytes(path) if data is None else data[:_LOOKED_AT]
@@ -186,18 +186,18 @@ def ci_file_at(path: str, replaced: Mapping[str, bytes] | None = None) -> CiFile
     return None
 
 
-def manifests_in(folder: str) -> tuple[CiFile, ...]:
+def manifests_in(folder: str) -> tuple[SingleFile, ...]:
     """The manifests in a folder that compose takes nothing of."""
     if not os.path.isdir(folder) or files_of_folder(folder):
         return ()
     names: list[str] = []
     with suppress(OSError):
         names = sorted(name for name in os.listdir(folder) if name.endswith((".yml", ".yaml")))
-    found = (ci_file_at(os.path.join(folder, name)) for name in names)
+    found = (single_file_at(os.path.join(folder, name)) for name in names)
     return tuple(file for file in found if file is not None and file.kind == "kubernetes")
 
 
-def ci_files(start: str = "") -> tuple[CiFile, ...]:
+def ci_files(start: str = "") -> tuple[SingleFile, ...]:
     """The CI files of the repository that a folder is in: workflows of GitHub, the pipeline of GitLab."""
     root = next((folder for folder in _upwards(start) if os.path.exists(os.path.join(folder, ".git"))), start)
     found = [os.path.join(root, name) for name in (".gitlab-ci.yml", ".gitlab-ci.yaml")]
@@ -205,7 +205,7 @@ def ci_files(start: str = "") -> tuple[CiFile, ...]:
         folder = os.path.join(root, *parts)
         with suppress(OSError):
             found += [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
-    files = (ci_file_at(path) for path in found if os.path.isfile(path))
+    files = (single_file_at(path) for path in found if os.path.isfile(path))
     return tuple(replace(file, found=True) for file in files if file is not None and file.kind != "commands")
 
 
@@ -227,15 +227,15 @@ def _first_bytes(path: str) -> bytes | None:
         return None
 
 
-def _by_content(path: str, folder: str, data: bytes) -> CiFile | None:
+def _by_content(path: str, folder: str, data: bytes) -> SingleFile | None:
     """What the first lines of a file tell, one that compose would take by its top level excepted."""
     if _TOP_SERVICES.search(data):
         return None
     if _is_manifest(data):
-        return CiFile(path=path, kind="kubernetes", folder=folder)
+        return SingleFile(path=path, kind="kubernetes", folder=folder)
     if _TOP_JOBS.search(data) and _TOP_ON.search(data):
-        return CiFile(path=path, kind="github", folder=folder)
-    return CiFile(path=path, kind="gitlab", folder=folder) if _SCRIPT.search(data) else None
+        return SingleFile(path=path, kind="github", folder=folder)
+    return SingleFile(path=path, kind="gitlab", folder=folder) if _SCRIPT.search(data) else None
 
 
 def _is_manifest(data: bytes) -> bool:

@@ -4,44 +4,7 @@ from collections.abc import Iterable
 
 from netdiag.deployment.model.kubernetes import Manifests
 from netdiag.findings import FileLocation, Finding, by_place
-from netdiag.rules.declared import (
-    advertised_empty_host,
-    advertised_not_in_listeners,
-    advertised_placeholder,
-    advertised_wildcard,
-    advertised_wildcard_uncaught,
-    bitnami_legacy_switches,
-    check_deployment,
-    control_plane_misuse,
-    image_env_alias_ignored,
-    image_env_duplicate,
-    image_env_rejected,
-    image_env_wrong_prefix,
-    image_gone,
-    image_required_env_missing,
-    image_version_breaks_mode,
-    inter_broker_both_settings,
-    inter_broker_not_advertised,
-    kraft_controller_advertised,
-    kraft_controller_listener_missing,
-    kraft_controller_listener_wrong_role,
-    kraft_controller_unmapped,
-    kraft_inter_broker_is_controller,
-    kraft_mode_ambiguous,
-    kraft_role_invalid,
-    kraft_voters_invalid,
-    listener_bound_to_loopback,
-    listener_name_duplicate,
-    listener_name_odd,
-    listener_name_unmapped,
-    listener_port_conflict,
-    listener_port_invalid,
-    listener_unexpanded_or_quoted,
-    listener_unparsable,
-    protocol_map_drops_defaults,
-    protocol_map_invalid,
-    removed_address_property,
-)
+from netdiag.rules.declared import OF_ONE_BROKER, check_deployment
 from netdiag.rules.kubernetes import (
     kubernetes_advertised_shared,
     kubernetes_advertised_unreachable,
@@ -63,7 +26,7 @@ from netdiag.rules.kubernetes import (
     strimzi_listener_type,
     strimzi_node_pool,
 )
-from netdiag.rules.rule import DeclaredRule, KubernetesRule
+from netdiag.rules.rule import KubernetesRule
 
 KUBERNETES: tuple[KubernetesRule, ...] = (
     kubernetes_advertised_shared,
@@ -86,44 +49,6 @@ KUBERNETES: tuple[KubernetesRule, ...] = (
     strimzi_listener_type,
     strimzi_node_pool,
 )
-# What a broker makes of its own configuration, wherever its container runs.
-_OF_ONE_BROKER: tuple[DeclaredRule, ...] = (
-    advertised_empty_host,
-    advertised_not_in_listeners,
-    advertised_placeholder,
-    advertised_wildcard,
-    advertised_wildcard_uncaught,
-    bitnami_legacy_switches,
-    control_plane_misuse,
-    image_env_alias_ignored,
-    image_env_duplicate,
-    image_env_rejected,
-    image_env_wrong_prefix,
-    image_gone,
-    image_required_env_missing,
-    image_version_breaks_mode,
-    inter_broker_both_settings,
-    inter_broker_not_advertised,
-    kraft_controller_advertised,
-    kraft_controller_listener_missing,
-    kraft_controller_listener_wrong_role,
-    kraft_controller_unmapped,
-    kraft_inter_broker_is_controller,
-    kraft_mode_ambiguous,
-    kraft_role_invalid,
-    kraft_voters_invalid,
-    listener_bound_to_loopback,
-    listener_name_duplicate,
-    listener_name_odd,
-    listener_name_unmapped,
-    listener_port_conflict,
-    listener_port_invalid,
-    listener_unexpanded_or_quoted,
-    listener_unparsable,
-    protocol_map_drops_defaults,
-    protocol_map_invalid,
-    removed_address_property,
-)
 
 
 def check_manifests(manifests: Manifests, rules: Iterable[KubernetesRule] = KUBERNETES) -> tuple[Finding, ...]:
@@ -132,7 +57,7 @@ def check_manifests(manifests: Manifests, rules: Iterable[KubernetesRule] = KUBE
     if manifests.pods is not None:
         # What stays unexpanded is said once, and all that follows from it is not.
         spoiled = {one.broker for one in manifests.unexpanded}
-        found += [f for f in check_deployment(manifests.pods, _OF_ONE_BROKER) if f.service not in spoiled]
+        found += [f for f in check_deployment(manifests.pods, OF_ONE_BROKER) if f.service not in spoiled]
     distinct: dict[tuple[object, ...], Finding] = {}
     for finding in found:
         if _concerns(finding, manifests.own):
