@@ -164,6 +164,10 @@ class Status(Enum):
     UNKNOWN = "unknown"
 
 
+# A container that has ended and whose cleanup is not over is "stopped", and may stay so.
+_WORDS_OF_PODMAN = {"configured": "created", "initialized": "created", "stopping": "running", "stopped": "exited"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContainerState:
     """Whether it runs. `pid` is 0 while it does not; `error` is what kept the engine from starting it.
@@ -334,7 +338,7 @@ def _task(labels: Mapping[str, str]) -> SwarmTask | None:
 
 def _state(document: object) -> ContainerState:
     word = text(document, "State", "Status")
-    status = Status(word) if word in {s.value for s in Status} else Status.UNKNOWN
+    status = next((s for s in Status if s.value == _WORDS_OF_PODMAN.get(word, word)), Status.UNKNOWN)
     return ContainerState(
         status=status,
         pid=number(document, "State", "Pid"),

@@ -91,9 +91,9 @@ class Row:
     down: frozenset[str] = frozenset()
 
 
-def answer(row: Row, platform: Platform) -> tuple[str, str]:
+def answer(row: Row, platform: Platform, world: Deployment | None = None) -> tuple[str, str]:
     """What the first hop gives, in a word, and the mechanism of a failure."""
-    deployment = replace(row.change(_world()), platform=replace(platform, **row.platform))
+    deployment = replace(row.change(world or _world()), platform=replace(platform, **row.platform))
     host, _, port = row.address.rpartition(":")
     where = Address(host=host.strip("[]"), port=int(port))
     vantage = at(deployment, row.client)

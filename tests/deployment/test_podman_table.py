@@ -8,7 +8,7 @@ from typing import Any
 from netdiag.deployment.model.deployment import Deployment, HostKind, Network, Platform
 from netdiag.deployment.sources.compose import DEFAULT_BRIDGE
 from tests.deployment.test_decision_table import Row, answer
-from tests.deployment.worlds import LAN_ADDRESS
+from tests.deployment.worlds import LAN_ADDRESS, broker, world
 from tests.each import each
 from tests.house.tree import ROOT
 
@@ -112,3 +112,30 @@ def test_the_page_and_the_model_have_the_same_rows() -> None:
 @each("key", ROWS)
 def test_row(key: str) -> None:
     assert answer(ROWS[key], Platform(kind=HostKind.PODMAN, podman=(4, 3))) == TABLE[key]
+
+
+_TWO_NETWORKS = (
+    broker("k", "networks: [a, b]\n    ports: ['9092:9092']")
+    + broker("two", "networks: [a, b]")
+    + broker("one", "networks: [a]")
+    + broker("else", "networks: [c]")
+)
+
+
+@each(
+    ("client", "isolated", "word"),
+    [
+        # led to the network that the client leaves by, or to the other one, which keeps it out
+        ("one", True, "unknown"),
+        ("two", True, "unknown"),
+        # kept out of both, or let into both
+        ("else", True, "timeout"),
+        ("else", False, "ok"),
+        ("one", False, "unknown"),
+    ],
+)
+def test_chance_decides_between_the_networks_of_a_container(client: str, isolated: bool, word: str) -> None:
+    row = Row(client=client, address=f"{_HOST}:9092")
+    networks = "  a: {}\n  b: {}\n  c: {}\n"
+    deployment = _with_networks(world(_TWO_NETWORKS, networks), isolated=isolated)
+    assert answer(row, Platform(kind=HostKind.PODMAN, podman=(4, 3)), deployment)[0] == word

@@ -5,7 +5,7 @@ from typing import Any
 from netdiag.deployment.model.deployment import HostKind, Member, NetworkMode, Platform, podman_release
 from netdiag.deployment.sources.engine import from_engine
 from netdiag.engine.about import parse_host, release_of
-from netdiag.engine.container import EngineNetwork, parse_container
+from netdiag.engine.container import EngineNetwork, Status, parse_container
 from netdiag.engine.podman import parse_podman_network
 from tests.each import each
 
@@ -157,3 +157,19 @@ def test_a_pod_has_the_ports_and_the_names() -> None:
 def test_what_only_rootless_podman_has_is_unknown(mode: str) -> None:
     (member,) = _members(_container("a" * 64, "k", mode=mode, networks={})).values()
     assert member.mode is NetworkMode.UNKNOWN
+
+
+@each(
+    ("said", "status"),
+    [
+        ("stopped", Status.EXITED),
+        ("stopping", Status.RUNNING),
+        ("configured", Status.CREATED),
+        ("initialized", Status.CREATED),
+        ("exited", Status.EXITED),
+        ("new word", Status.UNKNOWN),
+    ],
+)
+def test_states_have_words_of_their_own(said: str, status: Status) -> None:
+    document = {"Id": "7" * 64, "Name": "/kafka", "State": {"Status": said, "Pid": 0, "ExitCode": 1}}
+    assert parse_container(document).state.status is status

@@ -7,6 +7,7 @@ starts the containers, as crun refuses cgroups of two versions side by side.
 from __future__ import annotations
 
 import resource
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -40,7 +41,7 @@ _CONTAINERS = """
 cgroup_manager = "cgroupfs"
 events_logger = "file"
 runtime = "runc"
-static_dir = "{home}/podman/static"
+static_dir = "{data}/storage/libpod"
 tmp_dir = "{home}/podman/tmp"
 volume_path = "{data}/volumes"
 
@@ -67,6 +68,9 @@ _REGISTRIES = 'unqualified-search-registries = ["docker.io"]\n'
 def configure(home: Path, data: Path) -> list[str]:
     """Write the files that say where everything lies; the variables NAME=value that name them."""
     folder = home / "podman"
+    # Where the command that cleans up after a container looks for it, whatever is configured. Of an earlier run nothing
+    # may be left: it lay elsewhere.
+    shutil.rmtree(data / "storage" / "libpod", ignore_errors=True)
     for name in ("networks", "scratch"):
         (folder / name).mkdir(parents=True)
     # Podman asks for more than this machine may allow.

@@ -25,6 +25,8 @@ from tests.lab.readiness import Knowledge, NotKafka, ask
 
 _PAUSE = 0.25
 _LOG_TAIL = 1500
+# "stopped" is Podman's word for one that has ended and is not cleaned up yet.
+_ENDED = ("exited", "dead", "stopped")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,7 @@ class Watch:
         deadline = time.monotonic() + limit
         while True:
             brokers = self._brokers()
-            dead = [one.service for one in brokers if one.status in ("exited", "dead")]
+            dead = [one.service for one in brokers if one.status in _ENDED]
             if dead:
                 raise LabError(f"ended instead of starting: {', '.join(dead)}\n{self._logs(dead)}")
             known = self._ask_all(brokers)
@@ -84,10 +86,9 @@ class Watch:
     def _outcomes(self) -> dict[str, Outcome]:
         brokers = self._brokers()
         known = self._ask_all(brokers)
-        ended = ("exited", "dead", "restarting")
         return {
             one.service: Outcome(exit_code=one.exit_code)
-            if one.status in ended
+            if one.status in (*_ENDED, "restarting")
             else Outcome(knowledge=known.get(one.service))
             for one in brokers
         }

@@ -27,8 +27,8 @@ _STACKS = [
     for stack in stacks()
     if stack.scenario[:3] in _SCENARIOS and "kraft" in stack.file.name and not stack.refusals
 ]
-# Brokers bind a name of theirs, and on two networks chance decides which address that is.
-_BY_CHANCE = ("S03/kraft.broken",)
+# On two networks, chance decides which address the own name of a broker is, and where a published port leads to.
+_BY_CHANCE = ("S03/kraft.broken", "S03/kraft.repaired", "S03/kraft.own-name")
 _SHORT = ("S07/kraft.broken", "S13/kraft.broken")
 
 

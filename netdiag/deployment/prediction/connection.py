@@ -363,15 +363,20 @@ def _to_publisher(deployment: Deployment, found: list[_PortInForce]) -> SocketRe
 
 def _differs_by_network(deployment: Deployment, publish: _PortInForce) -> Unknown | None:
     """Podman sets the networks of a container up in no order, and the rule of the first one counts."""
-    networks = [network_of(deployment, a.network) for a in publish.member.attachments]
-    ways = [n.key for n in networks if not n.internal and not uses_parent_device(n)]
     target = publish.port.target
-    kinds = {type(accept_at_address(deployment, publish.member, key, target)) for key in ways}
+    ways = _ways_in_with_podman(deployment, publish.member)
+    kinds = {type(accept_at_address(deployment, publish.member, way.key, target)) for way in ways}
     if len(kinds) < 2:
         return None
     return Unknown(
         because=f"Podman leads port {publish.port.published} to any of the networks of {publish.member.name}"
     )
+
+
+def _ways_in_with_podman(deployment: Deployment, member: Member) -> tuple[Network, ...]:
+    """The networks to which a published port of a container may lead."""
+    networks = (network_of(deployment, a.network) for a in member.attachments)
+    return tuple(n for n in networks if not n.internal and not uses_parent_device(n))
 
 
 def _to_member(deployment: Deployment, client: ClientNamespace, target: MemberAddress, port: int) -> SocketResult:
@@ -833,7 +838,7 @@ def _published_to_container(
         return Unknown(because=f"netdiag does not model published ports from {way.name}, which has gateway mode routed")
     same = way.key == publish.network.key
     if is_rootful(platform):
-        return _published_by_podman(platform, client, publish, landed)
+        return _published_by_podman(deployment, client, publish, landed)
     proxied = platform.has_proxy
     if same:
         if proxied:
@@ -843,9 +848,10 @@ def _published_to_container(
 
 
 def _published_by_podman(
-    platform: Platform, client: ClientNamespace, publish: _PortInForce, landed: Accepted | Relayed | Failed
+    deployment: Deployment, client: ClientNamespace, publish: _PortInForce, landed: Accepted | Relayed | Failed
 ) -> SocketResult:
-    """Rows p4 to p8: by DNAT, whoever asks."""
+    """Rows p4 to p8: by DNAT, whoever asks; by which network it leaves and to which it is led, chance decides."""
+    platform = deployment.platform
     if client.owner is not None and client.owner.name == publish.member.name:
         match platform.bridge_filter:
             case None:
@@ -855,9 +861,28 @@ def _published_by_podman(
                 return timed_out(Mechanism.HAIRPIN_DROPPED, because)
             case False:
                 return landed
-    if client.on(publish.network):
+    found = [
+        _by_dnat_of_podman(deployment, way, target, publish.member, landed)
+        for way in client.networks
+        for target in _ways_in_with_podman(deployment, publish.member) or (publish.network,)
+        if not way.internal
+    ]
+    if any(one != found[0] for one in found):
+        name = publish.member.name
+        return Unknown(because=f"Podman decides by which network the client leaves, or to which of {name} it is led")
+    return found[0]
+
+
+def _by_dnat_of_podman(
+    deployment: Deployment, way: Network, target: Network, member: Member, landed: Accepted | Relayed | Failed
+) -> SocketResult:
+    """What a client that leaves by one network meets at a published port that leads to another, or the same."""
+    if way.key == target.key:
         return landed
-    return _between_networks_of_podman(platform, client, publish.network) or landed
+    obstacle = between_networks(deployment.platform, (way,), target)
+    if obstacle is None and member.on(way.key) is not None:
+        return Unknown(because=f"the answer comes by {way.name}, and not by {target.name} as the question does")
+    return obstacle or landed
 
 
 def _out_of_internal(platform: Platform, way: Network, landed: Accepted | Relayed | Failed) -> SocketResult:
