@@ -25,6 +25,7 @@ COMMANDS = {
     "/usr/lib/podman/netavark": "netavark",
     "/usr/lib/podman/aardvark-dns": "aardvark-dns",
     "catatonit": "catatonit",
+    "podman-compose": "podman-compose",
     "iptables": "iptables",
     "ip": "iproute2",
     "nsenter": "util-linux",
