@@ -13,9 +13,7 @@
 # make clean     removes what these made
 
 BIN := .venv/bin
-PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --constraint constraints.txt
-# The extras that some test uses.
-EXTRAS := live,capture,spark,picture,report,metrics,lsp,mcp
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet
 
 .PHONY: help demo test native wheels bars bench warm lint format examples docs site constraints clean
 help:
@@ -62,24 +60,23 @@ docs: .venv/.full
 site: .venv/.full
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-.venv/.bare: pyproject.toml constraints.txt netdiag/__init__.py
+.venv/.bare: pyproject.toml .ci/locked/bare.txt .ci/locked/build.txt netdiag/__init__.py
 	@.ci/venv .venv
 	@echo 'installing netdiag into .venv' >&2
 	@$(BIN)/pip uninstall --yes -qq netdiag  # its name in older checkouts: both would own bin/netdiag
-	@$(PIP) --editable .
+	@$(PIP) --require-hashes --requirement .ci/locked/build.txt --requirement .ci/locked/bare.txt
+	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-.venv/.full: .venv/.bare
+.venv/.full: .venv/.bare .ci/locked/test.txt
 	@echo 'installing what the tests need into .venv' >&2
-	@$(PIP) 'pip>=25.1'
-	@$(PIP) --group test --editable '.[$(EXTRAS)]'
+	@$(PIP) --require-hashes --requirement .ci/locked/test.txt
 	@touch $@
 
-# The versions that make and CI use, for every platform and Python that netdiag runs on.
+# The versions that make and CI use, for every platform and Python that netdiag runs on, with the hash of every file.
 constraints: .venv/.full
-	@PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --group pin
-	@$(BIN)/uv pip compile pyproject.toml --all-extras --group test --group java --group native --group pin --universal \
-		--python-version 3.11 --upgrade --no-header --no-annotate --quiet --output-file constraints.txt
+	@$(PIP) --group pin
+	@.ci/lock $(BIN)/uv --upgrade
 
 clean:
 	rm -rf .venv .cache dist build native/target .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -49,6 +49,8 @@ COMMANDS = {
     "nvim": "neovim",
     "promtool": "prometheus",
     "prometheus": "prometheus",
+    "shellcheck": "shellcheck",
+    "go": "golang-go",
     "keytool": "default-jre-headless",
 }
 # What only bars use: whoever measures them installs it.

@@ -1,10 +1,15 @@
-"""constraints.txt names a version for whatever pyproject.toml asks for, and for all that this brings along."""
+"""constraints.txt names a version for whatever pyproject.toml asks for, and for all that this brings along.
+
+.ci/locked has the same versions with the hash of every file, by what is installed together.
+"""
 
 import re
 import tomllib
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -12,6 +17,8 @@ from packaging.version import Version
 from tests.house.tree import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+OPTIONAL = PROJECT["project"]["optional-dependencies"]
+GROUPS_OF_TESTS = (PROJECT["dependency-groups"]["test"], PROJECT["dependency-groups"]["build"])
 
 
 def constraints() -> dict[str, set[Version]]:
@@ -72,10 +79,52 @@ def test_what_they_bring_along_has_one_too() -> None:
     assert along - set(constraints()) == set()
 
 
-def test_every_group_is_installed_by_make_or_when_it_is_needed() -> None:
-    makefile = (ROOT / "Makefile").read_text()
+def test_every_group_is_locked() -> None:
+    script = (ROOT / ".ci" / "lock").read_text()
     for group in PROJECT["dependency-groups"]:
-        assert f"--group {group}" in makefile + (ROOT / ".ci" / "java").read_text()
-    extras = re.search(r"^EXTRAS := ([\w,]+)$", makefile, re.MULTILINE)
-    assert extras is not None
-    assert {*extras[1].split(","), "all"} == set(PROJECT["project"]["optional-dependencies"])
+        assert f"--group {group}" in script
+
+
+LOCKED = sorted((ROOT / ".ci" / "locked").iterdir())
+
+
+@pytest.mark.parametrize("file", LOCKED, ids=lambda path: path.stem)
+def test_what_is_installed_by_hash_is_what_the_constraints_say(file: Path) -> None:
+    """A file of an older run of .ci/lock would install something else than the tests have seen."""
+    named = constraints()
+    for name, version, hashes in locked(file):
+        assert version in named[name], f"{file.name}: make constraints writes it anew"
+        assert hashes
+
+
+@pytest.mark.parametrize(
+    ("file", "wanted"),
+    [
+        ("bare", PROJECT["project"]["dependencies"]),
+        ("live", [*PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"]["live"]]),
+        *((group, PROJECT["dependency-groups"][group]) for group in ("build", "java", "native", "wheels", "release")),
+        ("all", [text for name, texts in OPTIONAL.items() for text in texts if name != "all"]),
+        ("test", [text for texts in (*OPTIONAL.values(), *GROUPS_OF_TESTS) for text in texts if "[" not in text]),
+    ],
+)
+def test_what_is_installed_by_hash_is_all_that_is_needed(file: str, wanted: list[str]) -> None:
+    here = {name for name, _, _ in locked(ROOT / ".ci" / "locked" / f"{file}.txt")}
+    seen: set[str] = set()
+    along = {name for text in wanted for name in brought_along(Requirement(text), seen)}
+    assert {canonicalize_name(Requirement(text).name) for text in wanted} | along <= here
+
+
+def test_what_is_locked_is_what_somebody_installs() -> None:
+    asking = [ROOT / name for name in ("Makefile", "Dockerfile", "action.yml")]
+    asking += [path for folder in (".ci", ".github/workflows") for path in (ROOT / folder).iterdir() if path.is_file()]
+    text = "\n".join(path.read_text() for path in asking if path.name != "lock")
+    asked = set(re.findall(r"(?:\.ci/locked|\$locked)/(\w+)\.txt", text))
+    assert asked == {path.stem for path in LOCKED}
+
+
+def locked(file: Path) -> Iterator[tuple[str, Version, int]]:
+    """The packages of a file: name, version, and how many hashes it has."""
+    for line in file.read_text().replace("\\\n", " ").splitlines():
+        pin = re.fullmatch(r"([\w.-]+)==([\w.]+)(?: ; [^#]+?)?((?: +--hash=sha256:[0-9a-f]{64})+) *", line)
+        assert pin, f"not NAME==VERSION with hashes: {line!r}"
+        yield canonicalize_name(pin[1]), Version(pin[2]), pin[3].count("--hash=")

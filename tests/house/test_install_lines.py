@@ -112,7 +112,7 @@ NOT_THERE_YET = "is not on the package index yet"
 
 # What each of them installs is the tree that it is a part of, published or not.
 FROM_THE_TREE = {
-    "Dockerfile": ".[live]",
+    "Dockerfile": ".",
     "Makefile": ".",
     "action.yml": "$GITHUB_ACTION_PATH",
     "compose/spark.yml": "/src[spark]",

@@ -134,8 +134,9 @@ def _top_level_imports(path: Path) -> set[str]:
 
 
 EXPECTED = {
-    *(".ci", ".dockerignore", ".gitignore", ".pre-commit-hooks.yaml"),
-    *("CHANGELOG.md", "CONTRIBUTING.md", "Dockerfile", "LICENSE", "Makefile", "README.md"),
+    *(".ci", ".dockerignore", ".github", ".gitignore", ".pre-commit-hooks.yaml"),
+    *("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "Dockerfile", "LICENSE", "Makefile", "README.md"),
+    "SECURITY.md",
     *("action.yml", "constraints.txt", "mkdocs.yml", "pyproject.toml"),
     *("compose", "docs", "editors", "native", "netdiag", "playbooks", "templates", "tests", "tools"),
 }

@@ -68,7 +68,9 @@ class Runner:
 
     def _step(self, step: dict[str, Any], workspace: Path, contexts: dict[str, str], job: Job) -> None:
         if "uses" in step:
-            job.used[step["uses"]] = {name: _said(value, contexts) for name, value in step["with"].items()}
+            job.used[step["uses"].partition("@")[0]] = {
+                name: _said(value, contexts) for name, value in step["with"].items()
+            }
             return
         assert step["shell"] == "bash"
         script, output, summary = (self.scratch / name for name in ("step.sh", "output", "summary"))
@@ -121,7 +123,7 @@ def _holds(condition: str | None, contexts: Mapping[str, str]) -> bool:
 
 ACTION = ROOT / "action.yml"
 INSTALL = "Install netdiag"
-UPLOAD = "github/codeql-action/upload-sarif@v3"
+UPLOAD = "github/codeql-action/upload-sarif"
 EVIL = "$(touch evil) `touch evil`; touch evil; '\" ${{ github.token }} && touch evil"
 
 

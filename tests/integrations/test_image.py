@@ -24,7 +24,8 @@ STEPS = [(name, value) for name, value in (line.split(None, 1) for line in LINES
 
 def test_it_is_small_and_not_root() -> None:
     assert [name for name, _ in STEPS].count("FROM") == 2
-    assert {value.split()[0] for name, value in STEPS if name == "FROM"} == {"python:${PYTHON}-slim"}
+    assert {value.split()[0] for name, value in STEPS if name == "FROM"} == {"${BASE}"}
+    assert re.fullmatch(r"BASE=python:3\.13-slim(@sha256:[0-9a-f]{64})?", dict(STEPS)["ARG"])
     last = STEPS[max(at for at, (name, _) in enumerate(STEPS) if name == "FROM") :]
     assert [name for name, _ in last] == ["FROM", "COPY", "ENV", "USER", "WORKDIR", "ENTRYPOINT", "CMD"]
     assert dict(last)["COPY"] == "--from=build /opt/netdiag /opt/netdiag"
@@ -35,18 +36,18 @@ def test_it_is_small_and_not_root() -> None:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the build stage leaves in /opt/netdiag."""
     folder = tmp_path_factory.mktemp("image")
-    source, target = folder / "src", folder / "netdiag"
+    source, target = folder / "src", folder / "opt" / "netdiag"
     kept = _context(source)
     assert "netdiag/cli/main.py" in kept
     assert not [name for name in kept if name.startswith(("tests/", "docs/", ".git"))]
     (folder / "bin").mkdir()
     (folder / "bin" / "python").symlink_to(sys.executable)
     stage = STEPS[1 : next(at for at, (name, _) in enumerate(STEPS) if name == "FROM" and at > 1)]
-    assert [name for name, _ in stage] == ["FROM", "WORKDIR", "COPY", "RUN", "RUN", "RUN"]
+    assert [name for name, _ in stage] == ["FROM", "WORKDIR", "COPY", *["RUN"] * 7]
     for name, command in stage:
         if name == "RUN":
             done = subprocess.run(
-                ["sh", "-c", command.replace("/opt/netdiag", str(target))],
+                ["sh", "-c", command.replace("/opt", str(folder / "opt"))],
                 cwd=source,
                 env=clean_environment({"PATH": f"{folder / 'bin'}:/usr/bin:/bin"}),
                 capture_output=True,
