@@ -8,7 +8,7 @@
 # make lint      ruff, mypy, import-linter
 # make format    lets ruff rewrite the sources
 # make examples  runs the commands that README.md and docs show, writes their output into them
-# make docs      writes docs/rules and docs/proofs.md from the rules, docs/tables.md from the schemas
+# make docs      writes docs/rules and docs/proofs.md from the rules, docs/tables.md from the schemas, share from --help
 # make site      builds the documentation of docs as a site into .cache/site; fails at a broken link
 # make clean     removes what these made
 
@@ -56,6 +56,7 @@ docs: .venv/.full
 	@$(BIN)/python -m tests.house.rule_pages
 	@$(BIN)/python -m tests.live.proofs
 	@$(BIN)/python -m tests.house.tables_page
+	@$(BIN)/python tools/generate_manual.py
 
 site: .venv/.full
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -50,6 +50,9 @@ COMMANDS = {
     "promtool": "prometheus",
     "prometheus": "prometheus",
     "shellcheck": "shellcheck",
+    "man": "man-db",
+    "zsh": "zsh",
+    "fish": "fish",
     "go": "golang-go",
     "keytool": "default-jre-headless",
 }

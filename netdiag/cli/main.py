@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from netdiag import __version__
 from netdiag.cli.command import ColourOption, Debug, Verbose, command_of
@@ -109,12 +109,25 @@ COMMANDS = {
 }
 
 
-class Commands(TyperGroup):
-    """The group of all commands; a run pays for the command that it runs, not for the others."""
+class Names(TyperGroup):
+    """The commands by name and sentence, for the completion of a shell: none of them is imported."""
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
         """Their names, in the order of the list."""
         return list(COMMANDS)
+
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
+        """What stands for the command of that name."""
+        return TyperCommand(cmd_name, help=COMMANDS[cmd_name].help)
+
+
+class Commands(Names):
+    """The group of all commands; a run pays for the command that it runs, not for the others."""
+
+    def shell_complete(self, ctx: typer.Context, incomplete: str) -> list[Any]:  # type: ignore[override]
+        """What can stand in the place of a command."""
+        names = Names(params=self.params)
+        return list(names.shell_complete(typer.Context(names, info_name=ctx.info_name), incomplete))
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
         """The command of that name, None where there is none."""

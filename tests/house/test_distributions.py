@@ -13,8 +13,8 @@ from cyclonedx.validation.json import JsonStrictValidator
 from netdiag import __version__
 from tests.house.examples import copy_of_repository
 from tests.house.tree import ROOT, files
-from tools import debian_bill
 
+DEBIAN_BILL = ROOT / "tools" / "debian_bill.py"
 VENV = Path(sys.executable).parents[1]
 SDIST, WHEEL = f"netdiag_kafka-{__version__}.tar.gz", f"netdiag_kafka-{__version__}-py3-none-any.whl"
 
@@ -61,20 +61,15 @@ def test_the_index_takes_them(dist: Path) -> None:
 def test_a_bill_of_materials_with_packages_of_debian_is_valid(tmp_path: Path) -> None:
     bill = tmp_path / "image.cdx.json"
     locked = ROOT / ".ci" / "locked" / "live.txt"
-    words = [
-        "requirements",
-        "--pyproject",
-        ROOT / "pyproject.toml",
-        "--mc-type",
-        "application",
-        "--output-reproducible",
-    ]
+    words = ["requirements", "--mc-type", "application", "--output-reproducible", "--pyproject", "pyproject.toml"]
     subprocess.run(
-        [sys.executable, "-m", "cyclonedx_py", *words, "--output-file", bill, locked],
+        [sys.executable, "-m", "cyclonedx_py", *words, "-o", bill, locked],
+        cwd=ROOT,
         check=True,
         capture_output=True,
     )
-    assert debian_bill.main([str(bill)], ["libc6 2.36-9+deb12u13 amd64\n", "gcc-12-base 12.2.0-14 amd64\n"]) == 0
+    done = _with_debian(bill, "libc6 2.36-9+deb12u13 amd64\ngcc-12-base 12.2.0-14 amd64\n")
+    assert done.returncode == 0, done.stderr
     text = bill.read_text()
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     read = json.loads(text)
@@ -85,12 +80,18 @@ def test_a_bill_of_materials_with_packages_of_debian_is_valid(tmp_path: Path) ->
     assert "pytest" not in found
 
 
-def test_a_bill_without_packages_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bill_without_packages_is_refused(tmp_path: Path) -> None:
     bill = tmp_path / "image.cdx.json"
     bill.write_text("{}")
-    assert debian_bill.main([str(bill)], []) == 1
-    assert capsys.readouterr().err == "no package of Debian was listed\n"
+    done = _with_debian(bill, "")
+    assert (done.returncode, done.stderr) == (1, "no package of Debian was listed\n")
     assert bill.read_text() == "{}"
+
+
+def _with_debian(bill: Path, listed: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, DEBIAN_BILL, bill], input=listed, capture_output=True, text=True, check=False
+    )
 
 
 def _build(tree: Path, folder: Path, *what: str) -> None:

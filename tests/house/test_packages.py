@@ -64,7 +64,11 @@ def test_the_wheel_holds_the_package_with_its_data(wheel: Path) -> None:
         for path in files()
         if path.is_relative_to(ROOT / folder)
     }
-    assert held == code | data
+    shared = f"netdiag_kafka-{__version__}.data/data"
+    beside = {
+        f"{shared}/{path.relative_to(ROOT).as_posix()}" for path in files() if path.is_relative_to(ROOT / "share")
+    }
+    assert held == code | data | beside
 
 
 def test_the_wheel_is_called_as_pages_and_hints_call_it(wheel: Path) -> None:
@@ -86,6 +90,11 @@ def test_the_bare_install_tells_its_version(bare: Environment, tmp_path: Path) -
     assert script.returncode == module.returncode == 0
     assert __version__ in script.stdout
     assert script.stdout == module.stdout
+
+
+def test_the_bare_install_puts_manual_and_completions_beside_the_command(bare: Environment) -> None:
+    assert (bare.folder / "share/man/man1/netdiag-check-listeners.1").is_file()
+    assert (bare.folder / "share/bash-completion/completions/netdiag").is_file()
 
 
 def test_the_bare_install_lints_a_file(bare: Environment, tmp_path: Path) -> None:

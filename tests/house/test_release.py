@@ -2,17 +2,19 @@
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from netdiag import __version__, distribution
 from tests.house.tree import ROOT
-from tools import release_check
 
+release_check = SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "release_check.py")))
 TAG = f"v{__version__}"
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 PAGE = "docs/guides/ci.md"

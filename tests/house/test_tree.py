@@ -138,7 +138,7 @@ EXPECTED = {
     *("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "Dockerfile", "LICENSE", "Makefile", "README.md"),
     "SECURITY.md",
     *("action.yml", "constraints.txt", "mkdocs.yml", "pyproject.toml"),
-    *("compose", "docs", "editors", "native", "netdiag", "playbooks", "templates", "tests", "tools"),
+    *("compose", "docs", "editors", "native", "netdiag", "playbooks", "share", "templates", "tests", "tools"),
 }
 
 

@@ -1,0 +1,1 @@
+complete --command netdiag --no-files --arguments "(env _NETDIAG_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) netdiag)" --condition "env _NETDIAG_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) netdiag"
