@@ -102,7 +102,10 @@ def test_what_is_installed_by_hash_is_what_the_constraints_say(file: Path) -> No
     [
         ("bare", PROJECT["project"]["dependencies"]),
         ("live", [*PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"]["live"]]),
-        *((group, PROJECT["dependency-groups"][group]) for group in ("build", "java", "native", "wheels", "release")),
+        *(
+            (group, PROJECT["dependency-groups"][group])
+            for group in ("build", "java", "native", "wheels", "release", "installers")
+        ),
         ("all", [text for name, texts in OPTIONAL.items() for text in texts if name != "all"]),
         ("test", [text for texts in (*OPTIONAL.values(), *GROUPS_OF_TESTS) for text in texts if "[" not in text]),
     ],
@@ -116,6 +119,7 @@ def test_what_is_installed_by_hash_is_all_that_is_needed(file: str, wanted: list
 
 def test_what_is_locked_is_what_somebody_installs() -> None:
     asking = [ROOT / name for name in ("Makefile", "Dockerfile", "action.yml")]
+    asking.append(ROOT / "tests" / "bars" / "release.py")
     asking += [path for folder in (".ci", ".github/workflows") for path in (ROOT / folder).iterdir() if path.is_file()]
     text = "\n".join(path.read_text() for path in asking if path.name != "lock")
     asked = set(re.findall(r"(?:\.ci/locked|\$locked)/(\w+)\.txt", text))

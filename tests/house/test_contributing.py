@@ -93,6 +93,8 @@ def test_the_recipes_are_those_that_are_proven_here() -> None:
         "Figures",
         "The capture engine",
         "Documentation",
+        "Dependencies",
+        "A release",
     }
 
 
