@@ -8,7 +8,6 @@ are: of more than fifty, a cell that works would have one series each.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
-from itertools import islice
 
 from netdiag.deployment.model.causes import Causes, causes_of, contacts
 from netdiag.deployment.model.verdict import Cell, Failed, Verdict, Word
@@ -19,8 +18,8 @@ from netdiag.render.report import Report
 from netdiag.values import dataclass
 
 MOST_CELLS = 2_500
-# Of all cells together; an answer may name any number of brokers.
-MOST_BROKERS = 10_000
+# Of all vantages together; an answer may name any number of brokers.
+MOST_ADDRESSES = 10_000
 # A label is a name; what is longer is nobody's.
 _LONGEST_LABEL = 200
 _OK = "ok"
@@ -112,17 +111,17 @@ def metrics(report: Report, *, rounds: int, seconds: float, ended: float) -> tup
         ),
         Metric(
             name="netdiag_failure",
-            help="A contact that fails, with the bootstrap address or an advertised one, and its likeliest cause",
+            help="An address that a vantage cannot use, bootstrap or advertised, with the likeliest cause",
             kind=Kind.GAUGE,
-            labels=(*place, "address", "mechanism"),
-            samples=tuple(islice(_failures(rows), MOST_BROKERS)),
+            labels=("input", "vantage", "address", "mechanism"),
+            samples=tuple(_failures(rows)),
         ),
         Metric(
             name="netdiag_broker_usable",
-            help="Whether the address that a broker advertises leads a client of the cell to that broker",
+            help="Whether the address that a broker advertises to a vantage leads to that broker from there",
             kind=Kind.GAUGE,
-            labels=(*place, "broker", "advertised"),
-            samples=tuple(islice(_brokers(rows), MOST_BROKERS)),
+            labels=("input", "vantage", "broker", "advertised"),
+            samples=tuple(_brokers(rows)),
         ),
         Metric(
             name="netdiag_findings",
@@ -165,27 +164,31 @@ def metrics(report: Report, *, rounds: int, seconds: float, ended: float) -> tup
 
 
 def _brokers(rows: Iterable[_Row]) -> Iterator[Sample]:
+    """Each address that is advertised to a vantage, once: whichever bootstrap address leads there, if any fails."""
+    found: dict[tuple[str, str, str, str], bool] = {}
     for row in rows:
-        seen: set[tuple[int, str]] = set()
         for one in row.verdict.endpoints:
-            key = (one.endpoint.node_id, str(one.endpoint.address))
-            if key not in seen and one.outcome != Word.UNKNOWN.value:
-                seen.add(key)
-                more = _labels(broker=str(key[0]), advertised=key[1])
-                yield Sample(labels={**row.where, **more}, value=one.outcome == _OK)
+            if one.outcome != Word.UNKNOWN.value:
+                key = (row.where["input"], row.where["vantage"], str(one.endpoint.node_id), str(one.endpoint.address))
+                if key in found or len(found) < MOST_ADDRESSES:
+                    found[key] = found.get(key, True) and one.outcome == _OK
+    for (item, vantage, broker, advertised), usable in found.items():
+        yield Sample(labels=_labels(input=item, vantage=vantage, broker=broker, advertised=advertised), value=usable)
 
 
 def _failures(rows: Iterable[_Row]) -> Iterator[Sample]:
+    """Each address that a vantage cannot use, once, with its likeliest cause."""
+    found: dict[tuple[str, str, str], str] = {}
     for row in rows:
-        failed = {
-            address: contact
-            for address, contact in contacts(row.cell.bootstrap, row.verdict)
-            if isinstance(contact, Failed)
-        }
-        for address, contact in failed.items():
-            cause = row.causes.get((row.cell.vantage, address))
-            word = contact.reason if cause is None else cause.mechanism
-            yield Sample(labels={**row.where, **_labels(address=str(address), mechanism=word.value)})
+        for address, contact in contacts(row.cell.bootstrap, row.verdict):
+            if isinstance(contact, Failed):
+                cause = row.causes.get((row.cell.vantage, address))
+                word = contact.reason if cause is None else cause.mechanism
+                key = (row.where["input"], row.where["vantage"], str(address))
+                if key in found or len(found) < MOST_ADDRESSES:
+                    found[key] = word.value
+    for (item, vantage, address), mechanism in found.items():
+        yield Sample(labels=_labels(input=item, vantage=vantage, address=address, mechanism=mechanism))
 
 
 def _findings(findings: Iterable[Finding]) -> Iterator[Sample]:

@@ -18,7 +18,7 @@ from netdiag.deployment.model.verdict import (
     refused,
 )
 from netdiag.findings import ContainerLocation, Finding, Severity
-from netdiag.render.metrics import MOST_BROKERS, MOST_CELLS, Metric, metrics
+from netdiag.render.metrics import MOST_ADDRESSES, MOST_CELLS, Metric, metrics
 from netdiag.render.report import Input, Matrix, Problem, Report
 
 HOST = Vantage(kind=VantageKind.DOCKER_HOST, label="docker host")
@@ -85,9 +85,22 @@ def test_cells_are_bounded_and_the_rest_is_counted() -> None:
 
 
 def test_brokers_that_an_answer_names_are_bounded() -> None:
-    many = tuple(replace(ONE, endpoint=replace(ONE.endpoint, node_id=number)) for number in range(5_000))
+    many = tuple(replace(ONE, endpoint=replace(ONE.endpoint, node_id=number)) for number in range(12_000))
     found = of(report_of(*[replace(PARTIAL, endpoints=many)] * 3))
-    assert len(found["netdiag_broker_usable"].samples) == MOST_BROKERS
+    assert len(found["netdiag_broker_usable"].samples) == MOST_ADDRESSES
+
+
+def test_an_address_is_told_once_whichever_cells_lead_there() -> None:
+    found = of(report_of(PARTIAL, PARTIAL))
+    assert len(found["netdiag_broker_usable"].samples) == 2
+    assert len(found["netdiag_failure"].samples) == 1
+
+
+def test_an_address_that_leads_elsewhere_for_one_cell_is_not_usable() -> None:
+    elsewhere = replace(PARTIAL, endpoints=(replace(ONE, outcome="wrong-broker"),))
+    for verdicts in ((PARTIAL, elsewhere), (elsewhere, PARTIAL)):
+        brokers = of(report_of(*verdicts))["netdiag_broker_usable"].samples
+        assert {s.labels["broker"]: s.value for s in brokers}["1"] is False
 
 
 def test_findings_are_counted_by_rule() -> None:
