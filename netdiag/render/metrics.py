@@ -187,8 +187,8 @@ def _failures(rows: Iterable[_Row]) -> Iterator[Sample]:
                 key = (row.where["input"], row.where["vantage"], str(address))
                 if key in found or len(found) < MOST_ADDRESSES:
                     found[key] = word.value
-    for (item, vantage, address), mechanism in found.items():
-        yield Sample(labels=_labels(input=item, vantage=vantage, address=address, mechanism=mechanism))
+    for (item, vantage, failing), mechanism in found.items():
+        yield Sample(labels=_labels(input=item, vantage=vantage, address=failing, mechanism=mechanism))
 
 
 def _findings(findings: Iterable[Finding]) -> Iterator[Sample]:

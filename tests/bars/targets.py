@@ -291,7 +291,7 @@ TARGETS = (
         "netdiag mcp: in ten broken scenario files without comments and telling names, the first finding that the "
         "tools give is of an expected rule and names a repair; every tool is called by the SDK's client and by one "
         "from npm, beside a real broker; 1,000 calls, hostile paths and huge files among them: one line or a bounded "
-        "answer each, and at most 8 MiB more",
+        "answer each, and at most 8 MiB more after the first 200",
     ),
     _module(
         "editor",

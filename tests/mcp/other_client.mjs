@@ -1,12 +1,12 @@
 // A client of the Model Context Protocol by others, which holds each answer against the schema of its tool.
-// usage: node other_client.mjs COMMAND ARGUMENT... <CALLS
-// CALLS is a JSON list of [tool, arguments]; prints {tools, prompt, answers, memory}, memory in KiB by number of calls.
+// usage: node other_client.mjs CALLS COMMAND ARGUMENT...
+// CALLS is a file with a JSON list of [tool, arguments]; prints {tools, prompt, answers, memory}, memory in KiB by number of calls.
 import { readFileSync } from "node:fs";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 
-const [command, ...args] = process.argv.slice(2);
-const calls = JSON.parse(readFileSync(0, "utf8"));
+const [file, command, ...args] = process.argv.slice(2);
+const calls = JSON.parse(readFileSync(file, "utf8"));
 const transport = new StdioClientTransport({ command, args, stderr: "inherit" });
 const client = new Client({ name: "other", version: "1.0.0" });
 await client.connect(transport);
