@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from tests.bars.measuring import report
 from tests.house.tree import ROOT
 
 INSTALL_LIMIT = 10.0
+ROUNDS = 3
 OLDEST = (3, 11)
 NEEDLESS = ("cc", "gcc", "clang", "cargo", "rustc", "java", "docker", "podman")
 SCENARIO = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback"
@@ -94,13 +96,7 @@ def _tried(python: Path, version: str, built: Path, scratch: Path) -> bool:
     """The bare wheel alone, timed; a lint with nothing in PATH; then all wheels, by the script of the release."""
     environment, nothing = scratch / f"bare-{version}", scratch / "nothing"
     nothing.mkdir(exist_ok=True)
-    subprocess.run([python, "-m", "venv", environment], check=True)
-    began = time.monotonic()
-    wheel = (built / WHEEL, "--constraint", ROOT / "constraints.txt")
-    subprocess.run(
-        [environment / "bin" / "python", "-m", "pip", "install", "--quiet", *wheel], env=_clean({}), check=True
-    )
-    seconds = time.monotonic() - began
+    seconds = statistics.median(_installing(python, built / WHEEL, environment) for _ in range(ROUNDS))
     report(f"pip install of the bare wheel, Python {version}", round(seconds, 1), "s")
     assert not [name for name in NEEDLESS if shutil.which(name, path=str(nothing))]
     statuses = [
@@ -119,6 +115,15 @@ def _tried(python: Path, version: str, built: Path, scratch: Path) -> bool:
     works = statuses == [1, 0] and whole.returncode == 0
     report(f"lint, and a capture read, Python {version}", "works" if works else f"{statuses}, {whole.returncode}")
     return works and seconds <= INSTALL_LIMIT
+
+
+def _installing(python: Path, wheel: Path, environment: Path) -> float:
+    """Seconds, without those that the environment takes."""
+    subprocess.run([python, "-m", "venv", "--clear", environment], check=True)
+    words = ("-m", "pip", "install", "--quiet", "--constraint", ROOT / "constraints.txt", wheel)
+    began = time.monotonic()
+    subprocess.run([environment / "bin" / "python", *words], env=_clean({}), check=True)
+    return time.monotonic() - began
 
 
 def _runners(tools: Path, wheel: Path, scratch: Path) -> Iterator[bool]:
