@@ -65,7 +65,8 @@ site: .venv/.full
 	@.ci/venv .venv
 	@echo 'installing netdiag into .venv' >&2
 	@$(BIN)/pip uninstall --yes -qq netdiag  # its name in older checkouts: both would own bin/netdiag
-	@$(PIP) --require-hashes --requirement .ci/locked/build.txt --requirement .ci/locked/bare.txt
+	@$(PIP) --require-hashes --requirement .ci/locked/build.txt
+	@$(PIP) --require-hashes --requirement .ci/locked/bare.txt
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
