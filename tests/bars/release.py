@@ -7,6 +7,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -36,6 +37,7 @@ def main() -> int:
         good = [
             _same(*built),
             _isolated(built[0], scratch / "isolated"),
+            _engine_of_sdist(tools, built[0], scratch / "engine"),
             *[_tried(python, version, built[0], scratch) for version, python in _pythons(tools)],
             *_runners(tools, built[0] / WHEEL, scratch),
         ]
@@ -67,6 +69,22 @@ def _isolated(built: Path, folder: Path) -> bool:
     is_same = all(_hash(path) == _hash(built / path.name) for path in folder.iterdir())
     report("python -m build, isolated", "the same bytes" if is_same else "other bytes")
     return is_same
+
+
+def _engine_of_sdist(tools: Path, built: Path, folder: Path) -> bool:
+    """The source archive of the engine gives an engine: built for speed of building, and imported."""
+    with tarfile.open(built / f"netdiag_kafka_native-{__version__}.tar.gz") as archive:
+        archive.extractall(folder, filter="data")
+    (tree,) = folder.iterdir()
+    words = ("build", "--profile", "quick", "--compatibility", "linux", "--out", tree / "dist")
+    subprocess.run([tools / "bin" / "maturin", *words], cwd=tree, check=True)
+    (wheel,) = (tree / "dist").iterdir()
+    pip = (tools / "bin" / "pip", "install", "--quiet", "--no-deps", wheel)
+    subprocess.run(pip, check=True)
+    python = (tools / "bin" / "python", "-c", "import netdiag_native")
+    is_good = subprocess.run(python, cwd=folder, check=False).returncode == 0
+    report("the engine, built from its sdist", "can be imported" if is_good else "cannot be imported")
+    return is_good
 
 
 def _pythons(tools: Path) -> Iterator[tuple[str, Path]]:
