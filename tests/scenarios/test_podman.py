@@ -28,7 +28,9 @@ _STACKS = [
     if stack.scenario[:3] in _SCENARIOS and "kraft" in stack.file.name and not stack.refusals
 ]
 # On two networks, chance decides which address the own name of a broker is, and where a published port leads to.
-_BY_CHANCE = ("S03/kraft.broken", "S03/kraft.repaired", "S03/kraft.own-name")
+_BY_CHANCE = ("S03/kraft.broken", "S03/kraft.repaired", "S03/kraft.own-name", "S11/kraft.broken", "S11/kraft.repaired")
+# The routes of the LAN machine decide about an address of a Docker network, with any engine.
+_NOT_MODELLED = ("S06/kraft.gateway",)
 _SHORT = ("S07/kraft.broken", "S13/kraft.broken")
 
 
@@ -60,7 +62,7 @@ def _compare(podman_lab: Lab, stack: Stack, folder: Path) -> tuple[int, int, int
     assert [str(row) for row in result.disagreements()] == []
     unknown, by_chance = (sum(source not in row.said for row in result.rows) for source in (PREDICTED, PREDICTED_LIVE))
     assert result.rows
-    assert by_chance == 0 or stack.name in _BY_CHANCE
+    assert by_chance == 0 or stack.name in (*_BY_CHANCE, *_NOT_MODELLED)
     return len(result.rows), unknown, by_chance
 
 
