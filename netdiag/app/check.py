@@ -9,7 +9,14 @@ from netdiag.app.configuration import CheckOptions, Configurations, Settings, fa
 from netdiag.app.progress import SILENT, Listener
 from netdiag.app.reports import address_rows, interrupted, predicted_matrix, unread
 from netdiag.app.suppression import Part, suppressed_report
-from netdiag.compose.checks import fragment_findings, is_completed, is_fragment, own_findings, unfinished_services
+from netdiag.compose.checks import (
+    fragment_findings,
+    is_completed,
+    is_fragment,
+    judged_as_incomplete,
+    own_findings,
+    unfinished_services,
+)
 from netdiag.compose.project import Project
 from netdiag.compose.values import ReadFile
 from netdiag.deployment.model.deployment import (
@@ -328,7 +335,7 @@ def with_volumes(
 
 def _judged(read: _Project, *, matrix: bool) -> Report:
     files, project, deployment = read.files, read.project, read.deployment
-    findings = (*check_project(project), *check_deployment(deployment))
+    findings = (*check_project(project), *judged_as_incomplete(check_deployment(deployment), project))
     unfinished = unfinished_services(project) if read.is_fragment else frozenset()
     brokers = tuple(broker.name for broker in deployment.brokers)
     controllers = tuple(broker.name for broker in deployment.brokers if not broker.config.is_broker)

@@ -66,6 +66,10 @@ class PortError(ValueError):
         self.end = end
 
 
+def _unless_empty(text: Text | None) -> Text | None:
+    return text if text is not None and text.value else None
+
+
 def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, read: ReadFile) -> Service:
     """The service under a key of `services`; what is wrong with it is in `problems`."""
     value, span = entry.value, entry.key.span
@@ -82,7 +86,8 @@ def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, re
         image=reading.text(value, "image"),
         build=value.get("build") is not None,
         build_from=_build(reading, value, lookup),
-        container_name=reading.text(value, "container_name"),
+        # Compose takes an empty one, which an unset variable leaves, for none.
+        container_name=_unless_empty(reading.text(value, "container_name")),
         hostname=reading.text(value, "hostname"),
         domainname=reading.text(value, "domainname"),
         network_mode=reading.text(value, "network_mode"),

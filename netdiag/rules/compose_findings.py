@@ -29,10 +29,14 @@ def findings(project: Project, rule: str, problems: Iterable[Problem], hint: str
         if others and reason != first.message:
             services = tuple(dict.fromkeys(p.service for p in same if p.service))
             verb, _, rest = reason.partition(" ")
-            named = f"services {some_of([repr(name) for name in services])} {verb.removesuffix('s')} {rest}"
+            named = f"services {some_of([repr(name) for name in services])} {_plural(verb)} {rest}"
             one = replace(one, message=named if services[1:] else first.message)
         again = tuple(Related(location=p.span, message="here, too") for p in others[:_MOST_NAMES])
         yield replace(one, related=(*one.related, *again))
+
+
+def _plural(verb: str) -> str:
+    return "have" if verb == "has" else verb.removesuffix("s")
 
 
 def _hint_for(project: Project, problem: Problem) -> str | None:

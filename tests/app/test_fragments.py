@@ -121,3 +121,25 @@ def test_an_override_is_judged_on_its_base_once(folder: Path) -> None:
     (finding,) = report.findings
     assert finding.rule == "listener-bound-to-foreign-address"
     assert getattr(finding.location, "path", "") == "docker-compose.override.yml"
+
+
+def test_a_name_that_no_file_defines_may_belong_to_a_missing_service() -> None:
+    broker = (
+        "services:\n  kafka2:\n    image: confluentinc/cp-server:7.9.2\n    depends_on: [ldap]\n    environment:\n"
+        "      KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181\n"
+        "      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka2:9092\n"
+        "  app: {image: app, environment: {KAFKA_BOOTSTRAP_SERVERS: 'kafka1:9092'}}\n"
+    )
+    rule = "dependent-bootstrap-unknown-host"
+
+    def severities(text: str) -> dict[str, Severity]:
+        return {finding.rule: finding.severity for finding in checked(compose_yml=text).findings}
+
+    found = severities(broker)
+    assert (found["compose-undefined-reference"], found[rule]) == (Severity.ERROR, Severity.NOTE)
+    assert severities(broker.replace("    depends_on: [ldap]\n", ""))[rule] is Severity.ERROR
+
+
+def test_several_services_without_an_image_are_told_in_the_plural() -> None:
+    found = checked(compose_yml="services: {a: {ports: ['1:1']}, b: {ports: ['2:2']}}\n").findings
+    assert "services 'a' and 'b' have neither an image nor a build context" in {one.message for one in found}

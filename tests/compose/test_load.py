@@ -178,6 +178,12 @@ PROBLEMS = [
 ]
 
 
+def test_an_empty_container_name_is_none() -> None:
+    loaded = project("services: {a: {image: x, container_name: '${N}'}, b: {image: x, container_name: ''}}")
+    assert [service.container_name for service in loaded.services.values()] == [None, None]
+    assert {problem.code for problem in loaded.problems} == {"unset-variable"}
+
+
 @pytest.mark.parametrize(("yaml", "code", "under", "related"), PROBLEMS)
 def test_what_compose_refuses_has_a_place(yaml: str, code: str, under: str, related: tuple[str, ...]) -> None:
     found = [problem for problem in project(yaml).errors if problem.code == code]

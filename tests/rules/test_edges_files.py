@@ -308,6 +308,9 @@ def test_a_command_that_changes_the_start_script_may_mend_what_is_missing() -> N
         "bash -c '/tmp/update_run.sh && /etc/confluent/docker/run'": 0,
         "bash -c 'sed -i /zk/d /etc/confluent/docker/ensure && /etc/confluent/docker/run'": 0,
         "bash -c 'mkdir -p /tmp/data && /etc/confluent/docker/run'": 1,
+        "bash -c 'export CLUSTER_ID=$$(cat /tmp/id) && /etc/confluent/docker/run'": 0,
+        "bash -c 'CLUSTER_ID=abc /etc/confluent/docker/run'": 0,
+        "bash -c 'export OTHER=abc && /etc/confluent/docker/run'": 1,
     }
     for command, expected in commands.items():
         text = f"  kafka:\n    image: confluentinc/cp-kafka:7.4.0\n    command: {command}\n{kraft}"

@@ -48,6 +48,7 @@ from netdiag.deployment.sources.secured import (
 from netdiag.deployment.sources.startup import (
     IN_VOLUME,
     broker_file,
+    exported_variables,
     mounted_file,
     prepares_start,
     stored_identities,
@@ -409,7 +410,8 @@ def _broker(service: Service, member: Member, read: ReadFile, stores: Stores) ->
         hides_options=_hides_options(service),
     )
     found = with_mounted_file(broker, service, read)
-    if prepares_start(service):
+    refusal = found.config.refusal
+    if prepares_start(service) or (refusal is not None and refusal.variable in exported_variables(service)):
         found = replace(found, config=replace(found.config, refusal=None))
     is_told = found.config_file is not None or sign not in _WITHOUT_SETTINGS
     told = found if is_told else with_unknown_file(found)

@@ -158,6 +158,13 @@ def prepares_start(service: Service) -> bool:
     return any(_runs_own_program(line) for line in before)
 
 
+def exported_variables(service: Service) -> frozenset[str]:
+    """The variables that the command sets by itself before it goes on to the image's start script."""
+    lines = command_lines(service)
+    words = (word.value for line in lines for word in (line[1:] if line and line[0].value == "export" else line[:1]))
+    return frozenset(name for word in words for name, equals, _ in (word.partition("="),) if equals)
+
+
 def _runs_own_program(line: Line) -> bool:
     words = [word.value for word in line if word.value not in _KEYWORDS]
     first = words[0] if words else ""
