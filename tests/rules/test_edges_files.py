@@ -317,6 +317,18 @@ def test_a_command_that_changes_the_start_script_may_mend_what_is_missing() -> N
         assert len(findings_of(text, "image-required-env-missing")) == expected
 
 
+def test_a_command_that_starts_kafka_itself_leaves_variables_unread() -> None:
+    """The image's script, which makes properties of variables, does not run, and nobody sees the file that is read."""
+    variables = (
+        "    environment: {KAFKA_CFG_PROCESS_ROLES: broker, KAFKA_CFG_ADVERTISED_LISTENERS: 'PLAINTEXT://kafka:9092'}\n"
+    )
+    start = "kafka-server-start.sh /kafka/config/kraft/server.properties"
+    for command, found in ((f"bash -c '{start}'", 0), (f"bash -c '/etc/kafka/docker/configure && {start}'", 1)):
+        text = f"  kafka:\n    image: apache/kafka:3.7.0\n    command: {command}\n{variables}"
+        for rule in ("image-env-wrong-prefix", "image-defaults-dropped"):
+            assert bool(findings_of(text, rule)) == bool(found)
+
+
 def test_variables_that_are_set_twice_are_one_note() -> None:
     values = {"KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://kafka:9092", "KAFKA_NUM_PARTITIONS": "1"}
     doubled = {**values, "KAFKA_CFG_NUM_PARTITIONS": "1", "KAFKA_MIN_INSYNC_REPLICAS": "1"}

@@ -50,6 +50,7 @@ _LISTENER_VARIABLE = regex(
 _EDITORS = frozenset({"sed", "envsubst", "configure", "tee", "awk", "perl", "python", "python3", "cp", "mv", "printf"})
 _KEYWORDS = frozenset({"if", "then", "else", "elif", "do", "!", "{"})
 _OVERRIDE = "--override "
+_IMAGE_SCRIPTS = ("/etc/confluent/docker/", "/etc/kafka/docker/", "/opt/bitnami/scripts/", "/docker-entrypoint.sh")
 _SECRET_WORDS = ("password", "jaas", "secret", "token", "credential")
 # What a broker's file is called where somebody mounts one, and what no other file says.
 _BROKER_FILES = ("server.properties", "kraft/server.properties", "kafka.properties", "broker.properties")
@@ -93,6 +94,9 @@ def with_mounted_file(broker: Broker, service: Service, read: ReadFile) -> Broke
     path = _config_path(broker, service, started, read)
     mounted = mounted_file(service, path, read) if path is not None else None
     over, values = _overrides(started) if started is not None else ({}, {})
+    if path is not None and mounted is None and started is not None and not _runs_image_script(lines):
+        own = replace(broker, config=replace(broker.config, settings=over), declared={**broker.declared, **values})
+        return with_unknown_file(own)
     if path is None or mounted is None:
         settings = {**broker.config.settings, **over}
         return replace(broker, config=replace(broker.config, settings=settings), declared={**broker.declared, **values})
@@ -274,6 +278,11 @@ def read_properties(source: Source) -> dict[str, Text]:
 
 def _starts_kafka(line: Line) -> bool:
     return any(_is_start_script(word.value) for word in line)
+
+
+def _runs_image_script(lines: tuple[Line, ...]) -> bool:
+    """Whether a script of the image, which makes properties of variables, runs before Kafka is started."""
+    return any(word.value.startswith(_IMAGE_SCRIPTS) for line in lines for word in line)
 
 
 def _is_start_script(word: str) -> bool:
