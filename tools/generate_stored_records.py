@@ -1,6 +1,6 @@
 """Generate netdiag/kafka/protocol/stored_records.json from the schemas inside the jars of a Kafka server.
 
-    python tools/generate_stored_records.py libs/ [--check]
+    python -m tools.generate_stored_records libs/ [--check]
 
 `libs` is the folder with the jars of one release (kafka-metadata-4.3.1.jar, ...), the newest that is known: it reads
 what all older ones wrote. The output depends on the jars alone.
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from generate_protocol_table import Release, message_entry
+from tools.generate_protocol_table import Release, message_entry
 
 TABLE = Path(__file__).resolve().parent.parent / "netdiag" / "kafka" / "protocol" / "stored_records.json"
 # Who writes the records of an internal topic.

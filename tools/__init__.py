@@ -1,0 +1,1 @@
+"""Generators, the hooks of the site, and the survey of public files."""
