@@ -67,7 +67,6 @@ class EngineNetwork:
     `icc` is false where the containers on it are not to reach each other (com.docker.network.bridge.enable_icc),
     `gateway_mode` is that of IPv4 where one was chosen (com.docker.network.bridge.gateway_mode_ipv4,
     engine 27 and newer). `isolated` is told by Podman only: whether it and other such networks keep each other out.
-    `own_domain` is one that its names have with Podman, in place of the name of the network.
     """
 
     id: str
@@ -84,12 +83,6 @@ class EngineNetwork:
     ipv6: bool = False
     attachable: bool = False
     isolated: bool | None = None
-    own_domain: str = ""
-
-    @property
-    def domain(self) -> str:
-        """What may follow the names of its containers."""
-        return self.own_domain or self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

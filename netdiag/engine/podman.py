@@ -8,8 +8,6 @@ Sources: podman, pkg/api/handlers/compat; containers/common, libnetwork/types/ne
 from netdiag.engine.container import EngineNetwork, flag, mapping, sequence, text
 from netdiag.patterns import regex
 
-DOMAIN = "dns.podman"
-"""What may follow the name of a container, on every network; aardvark-dns answers to it."""
 NETWORKS_PATH = "/v4.0.0/libpod/networks/json"
 # What an answer of status 500 says of a container that goes away just then.
 GONE = b"no such container"
@@ -46,7 +44,6 @@ def parse_podman_network(document: object) -> EngineNetwork:
         parent="" if is_bridge else device,
         ipv6=flag(document, "ipv6_enabled"),
         isolated=_is_isolated(document),
-        own_domain=DOMAIN,
     )
 
 

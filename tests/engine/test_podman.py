@@ -97,7 +97,6 @@ def test_a_network_has_its_device_and_whether_it_is_isolated() -> None:
         default_bridge=False,
         bridge_name="podman1",
         isolated=True,
-        own_domain="dns.podman",
     )
     assert parse_podman_network({**OF_COMPOSE, "options": {}}).isolated is True
     assert parse_podman_network({**OF_COMPOSE, "options": {"isolate": "false"}}).isolated is False

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from netdiag.deployment.model.deployment import Deployment, HostKind, Platform
 from netdiag.topology.graph import Topology
 from netdiag.topology.path.name_lookup import (
     NameAnswer,
@@ -103,11 +104,11 @@ def test_the_default_bridge_has_no_names() -> None:
 
 def test_a_domain_of_the_engine_s_own() -> None:
     made = Machine()
-    shop = made.network("shop", "10.89.0.0/24")
-    made.networks[shop] = replace(made.networks[shop], own_domain="dns.podman")
+    made.network("shop", "10.89.0.0/24")
     made.container("a", networks=("shop",))
     made.container("b", networks=("shop",))
-    topology = made.topology()
+    platform = Platform(kind=HostKind.PODMAN, podman=(4, 3))
+    topology = replace(made.topology(), deployment=Deployment(name="shop", brokers=(), platform=platform))
     netns = inside(topology, "a")
     assert isinstance(look_up_name(topology, netns, "b.dns.podman", ""), NameAnswer)
     assert isinstance(look_up_name(topology, netns, "b.shop", ""), UnknownName)

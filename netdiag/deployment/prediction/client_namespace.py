@@ -26,8 +26,7 @@ from netdiag.deployment.model.deployment import (
 )
 from netdiag.deployment.model.vantage import DOCKER_HOST, Vantage, VantageKind
 from netdiag.deployment.model.verdict import Failed, Mechanism, Unknown, unresolved
-from netdiag.deployment.prediction.podman import HOST_NAME, has_dockers_name, resolves_host_gateway
-from netdiag.engine.podman import DOMAIN
+from netdiag.deployment.prediction.podman import DOMAIN, HOST_NAME, has_dockers_name, resolves_host_gateway
 from netdiag.kafka.listeners import is_loopback, is_wildcard
 from netdiag.values import dataclass
 

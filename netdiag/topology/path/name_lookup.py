@@ -8,6 +8,7 @@ Source: moby, libnetwork/resolver.go and libnetwork/sandbox.go.
 import ipaddress
 from collections.abc import Callable, Iterator, Mapping
 
+from netdiag.deployment.prediction.podman import DOMAIN
 from netdiag.engine.container import Container, EndpointSettings
 from netdiag.linux.resolver import parse_hosts
 from netdiag.topology.graph import NetworkView, Topology
@@ -118,7 +119,7 @@ def network_names(topology: Topology, view: NetworkView) -> Mapping[str, tuple[s
     if view.network.default_bridge:
         return {}
     for container, endpoint in _endpoints(topology, view):
-        for name in _names(container, endpoint, view.network.domain):
+        for name in _names(container, endpoint, _domain(topology, view)):
             found.setdefault(name.lower(), {}).update(dict.fromkeys(endpoint.addresses))
     return {name: tuple(addresses) for name, addresses in found.items()}
 
@@ -154,7 +155,7 @@ def _ask_networks(topology: Topology, netns: int, name: str, asked: str) -> Name
 
 def _shared_with(topology: Topology, view: NetworkView, name: str) -> str:
     """That a name leads to several containers, if it does."""
-    owners = name_owners(topology, view).get(name.removesuffix(f".{view.network.domain.lower()}"), ())
+    owners = name_owners(topology, view).get(name.removesuffix(f".{_domain(topology, view).lower()}"), ())
     named = " and ".join(container.name for container in owners)
     return f", which gives the addresses of {named} in a new order each time" if owners else ""
 
@@ -188,6 +189,12 @@ def _names(container: Container, endpoint: EndpointSettings, domain: str) -> Ite
     for name in _own_names(container, endpoint):
         yield name
         yield f"{name}.{domain}"
+
+
+def _domain(topology: Topology, view: NetworkView) -> str:
+    """What may follow the names of the containers of a network."""
+    is_podman = topology.deployment is not None and topology.deployment.platform.is_podman
+    return DOMAIN if is_podman else view.network.name
 
 
 def _own_names(container: Container, endpoint: EndpointSettings) -> Iterator[str]:
