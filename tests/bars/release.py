@@ -79,8 +79,8 @@ def _engine_of_sdist(tools: Path, built: Path, folder: Path) -> bool:
     words = ("build", "--profile", "quick", "--compatibility", "linux", "--out", tree / "dist")
     subprocess.run([tools / "bin" / "maturin", *words], cwd=tree, check=True)
     (wheel,) = (tree / "dist").iterdir()
-    pip = (tools / "bin" / "pip", "install", "--quiet", "--no-deps", wheel)
-    subprocess.run(pip, check=True)
+    subprocess.run([tools / "bin" / "pip", "install", "--quiet", "--no-deps", wheel], check=True)
+
     python = (tools / "bin" / "python", "-c", "import netdiag_native")
     is_good = subprocess.run(python, cwd=folder, check=False).returncode == 0
     report("the engine, built from its sdist", "can be imported" if is_good else "cannot be imported")

@@ -162,6 +162,11 @@ class Platform:
         return self.kind in (HostKind.PODMAN, HostKind.PODMAN_ROOTLESS)
 
     @property
+    def domain(self) -> str:
+        """What may follow the name of a container in the place of its network's name; "" where nothing does."""
+        return "dns.podman" if self.is_podman else ""
+
+    @property
     def has_proxy(self) -> bool:
         """Whether a process serves published ports on the docker host, before it knows that anybody listens behind."""
         return self.userland_proxy is not False and not self.is_podman

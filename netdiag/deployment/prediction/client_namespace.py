@@ -26,7 +26,7 @@ from netdiag.deployment.model.deployment import (
 )
 from netdiag.deployment.model.vantage import DOCKER_HOST, Vantage, VantageKind
 from netdiag.deployment.model.verdict import Failed, Mechanism, Unknown, unresolved
-from netdiag.deployment.prediction.podman import DOMAIN, HOST_NAME, has_dockers_name, resolves_host_gateway
+from netdiag.deployment.prediction.podman import HOST_NAME, has_dockers_name, resolves_host_gateway
 from netdiag.kafka.listeners import is_loopback, is_wildcard
 from netdiag.values import dataclass
 
@@ -454,7 +454,7 @@ def _members_called(deployment: Deployment, network: str, host: str) -> tuple[Me
         return found
     lowered = host.lower().rstrip(".")
     name = deployment.networks[network].name if network in deployment.networks else network
-    domain = DOMAIN if deployment.platform.is_podman else name.lower()
+    domain = deployment.platform.domain or name.lower()
     bare = lowered.removesuffix(f".{domain}")
     if bare == host:
         return ()

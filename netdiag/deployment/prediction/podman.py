@@ -12,8 +12,6 @@ from netdiag.deployment.model.deployment import HostKind, Network, NetworkKind, 
 from netdiag.deployment.model.verdict import Failed, Mechanism, Unknown, timed_out
 
 HOST_NAME = "host.containers.internal"
-# What may follow the name of a container, on every network; aardvark-dns answers to it.
-DOMAIN = "dns.podman"
 _KNOWS_HOST_GATEWAY = (4, 7)
 _HAS_DOCKERS_NAME = (5, 4)
 _MEASURED_TO = (4, 3)

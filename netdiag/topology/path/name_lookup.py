@@ -8,7 +8,6 @@ Source: moby, libnetwork/resolver.go and libnetwork/sandbox.go.
 import ipaddress
 from collections.abc import Callable, Iterator, Mapping
 
-from netdiag.deployment.prediction.podman import DOMAIN
 from netdiag.engine.container import Container, EndpointSettings
 from netdiag.linux.resolver import parse_hosts
 from netdiag.topology.graph import NetworkView, Topology
@@ -193,8 +192,8 @@ def _names(container: Container, endpoint: EndpointSettings, domain: str) -> Ite
 
 def _domain(topology: Topology, view: NetworkView) -> str:
     """What may follow the names of the containers of a network."""
-    is_podman = topology.deployment is not None and topology.deployment.platform.is_podman
-    return DOMAIN if is_podman else view.network.name
+    own = "" if topology.deployment is None else topology.deployment.platform.domain
+    return own or view.network.name
 
 
 def _own_names(container: Container, endpoint: EndpointSettings) -> Iterator[str]:
