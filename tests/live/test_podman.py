@@ -91,6 +91,44 @@ def test_a_pod_is_one_namespace_with_its_own_names(podman_lab: Lab) -> None:
 
 
 @pytest.mark.lab
+def test_networks_of_podman_compose_let_one_another_in(podman_lab: Lab, tmp_path: Path) -> None:
+    # Before the stack takes the port.
+    engine = podman_lab.engine
+    client = {"image": f"docker.io/{CLIENT}"}
+    services = {
+        "kafka": {
+            "image": f"docker.io/{APACHE_3}",
+            "networks": ["front"],
+            "ports": ["9092:9092"],
+            "environment": {
+                **_BROKER,
+                "KAFKA_LISTENERS": "IN://:29092,OUT://:9092,CONTROLLER://localhost:9093",
+                "KAFKA_ADVERTISED_LISTENERS": "IN://kafka:29092,OUT://192.168.8.133:9092",
+                "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "IN:PLAINTEXT,OUT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            },
+        },
+        "inside": {**client, "networks": ["front"]},
+        "outside": {**client, "networks": ["back"]},
+    }
+    file, podman = tmp_path / "compose.yml", tmp_path / "podman"
+    file.write_text(json.dumps({"services": services, "networks": {"front": {}, "back": {}}}))
+    podman.write_text(f'#!/bin/sh\nexec podman --url {engine.docker_host} "$@"\n')
+    podman.chmod(0o755)
+    compose = ["podman-compose", "--podman-path", str(podman), "-f", str(file), "-p", "shop"]
+    try:
+        run([*compose, "up", "-d"], timeout=120)
+        stack = Stack(engine=engine, project="shop", compose=podman_lab.compose, files=(file,))
+        (broker,) = stack.brokers()
+        _wait_for_broker(podman_lab, broker.id)
+        seen = check(stack)
+        assert seen.disagreements == []
+        assert seen.words("container inside")["kafka:29092"] == "ok"
+        assert seen.words("container outside")["192.168.8.133:9092"] == "ok"
+    finally:
+        run([*compose, "down"], timeout=120)
+
+
+@pytest.mark.lab
 def test_doctor_recognizes_it(stack: Stack) -> None:
     done = measured("doctor", "--host", stack.engine.docker_host)
     assert "Podman 4.3.1, API 1.41" in done.out, done.errors
@@ -143,43 +181,6 @@ def test_capture_sees_what_arrives(stack: Stack, tmp_path: Path) -> None:
             client.kill()
     assert done.status == 0, done.errors
     assert out.stat().st_size > 500
-
-
-@pytest.mark.lab
-def test_networks_of_podman_compose_let_one_another_in(podman_lab: Lab, tmp_path: Path) -> None:
-    engine = podman_lab.engine
-    client = {"image": f"docker.io/{CLIENT}"}
-    services = {
-        "kafka": {
-            "image": f"docker.io/{APACHE_3}",
-            "networks": ["front"],
-            "ports": ["9092:9092"],
-            "environment": {
-                **_BROKER,
-                "KAFKA_LISTENERS": "IN://:29092,OUT://:9092,CONTROLLER://localhost:9093",
-                "KAFKA_ADVERTISED_LISTENERS": "IN://kafka:29092,OUT://192.168.8.133:9092",
-                "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "IN:PLAINTEXT,OUT:PLAINTEXT,CONTROLLER:PLAINTEXT",
-            },
-        },
-        "inside": {**client, "networks": ["front"]},
-        "outside": {**client, "networks": ["back"]},
-    }
-    file, podman = tmp_path / "compose.yml", tmp_path / "podman"
-    file.write_text(json.dumps({"services": services, "networks": {"front": {}, "back": {}}}))
-    podman.write_text(f'#!/bin/sh\nexec podman --url {engine.docker_host} "$@"\n')
-    podman.chmod(0o755)
-    compose = ["podman-compose", "--podman-path", str(podman), "-f", str(file), "-p", "shop"]
-    try:
-        run([*compose, "up", "-d"], timeout=120)
-        stack = Stack(engine=engine, project="shop", compose=podman_lab.compose, files=(file,))
-        (broker,) = stack.brokers()
-        _wait_for_broker(podman_lab, broker.id)
-        seen = check(stack)
-        assert seen.disagreements == []
-        assert seen.words("container inside")["kafka:29092"] == "ok"
-        assert seen.words("container outside")["192.168.8.133:9092"] == "ok"
-    finally:
-        run([*compose, "down"], timeout=120)
 
 
 def _wait_for_broker(lab: Lab, identifier: str) -> None:
