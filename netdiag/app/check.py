@@ -13,7 +13,6 @@ from netdiag.compose.checks import (
     fragment_findings,
     is_completed,
     is_fragment,
-    judged_as_incomplete,
     own_findings,
     unfinished_services,
 )
@@ -335,7 +334,7 @@ def with_volumes(
 
 def _judged(read: _Project, *, matrix: bool) -> Report:
     files, project, deployment = read.files, read.project, read.deployment
-    findings = (*check_project(project), *judged_as_incomplete(check_deployment(deployment), project))
+    findings = (*check_project(project), *check_deployment(deployment))
     unfinished = unfinished_services(project) if read.is_fragment else frozenset()
     brokers = tuple(broker.name for broker in deployment.brokers)
     controllers = tuple(broker.name for broker in deployment.brokers if not broker.config.is_broker)

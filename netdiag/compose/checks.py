@@ -280,8 +280,6 @@ def _check_service_fields(name: str, service: Mapping, problems: Problems) -> No
 _UNDEFINED_CODES = tuple(f"undefined-{what}" for what in ("config", "network", "secret", "service", "volume"))
 _FROM_BASE = ("no-image", *_UNDEFINED_CODES)
 _MOST_NAMES = 5
-# They say that nobody has a name, which a file that is not there may give to somebody.
-_ABOUT_ABSENT_NAMES = frozenset({"dependent-bootstrap-unknown-host", "advertised-host-unknown"})
 
 
 def unfinished_services(project: Project) -> frozenset[str]:
@@ -340,14 +338,6 @@ def fragment_findings(findings: Iterable[Finding], project: Project, name: str) 
             location=first.span,
             hint=f"check both together: -f BASE -f {name}",
         )
-
-
-def judged_as_incomplete(findings: Iterable[Finding], project: Project) -> Iterator[Finding]:
-    """The findings about a project that waits for services which no file defines: a name may be theirs."""
-    lacks_services = any(problem.code == "undefined-service" for problem in project.problems)
-    for finding in findings:
-        is_guess = lacks_services and finding.rule in _ABOUT_ABSENT_NAMES
-        yield replace(finding, severity=Severity.NOTE) if is_guess else finding
 
 
 def _missing(project: Project) -> list[Problem]:

@@ -2,7 +2,7 @@
 
 import posixpath
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -172,7 +172,7 @@ def from_compose(
         waiting=tuple(d for service, member in clients for d in waiting_containers(service, member)),
         health_checks=tuple(d for service, member in kafka for d in health_check_clients(service, member)),
         inactive_members=tuple(sleeping.values()),
-        missing_services=frozenset(d.service for s in project.services.values() for d in s.depends_on)
+        missing_services=frozenset(name for s in project.services.values() for name in _awaited(s))
         - {*project.services, *project.disabled},
         networks=_with_created_only(_networks(project, facts, swarm=swarm), members.values()),
         host_addresses=host_addresses,
@@ -183,6 +183,14 @@ def from_compose(
         if any(broker.logins for broker in brokers)
         else CreatedUsers(),
     )
+
+
+def _awaited(service: Service) -> Iterator[str]:
+    """The services that one needs to be there."""
+    yield from (dependency.service for dependency in service.depends_on)
+    yield from (link.service for link in service.links)
+    if service.network_mode is not None and service.network_mode.value.startswith("service:"):
+        yield service.network_mode.value.removeprefix("service:")
 
 
 def _with_volume_names(read: ReadFile, project: Project) -> ReadFile:

@@ -29,6 +29,7 @@ Sources: Docker's embedded DNS resolves service names, container_name, hostname 
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from netdiag.deployment.clients import clients_entering, is_inactive, members_called
 from netdiag.deployment.misread_settings import is_placeholder
@@ -59,7 +60,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             ):
                 continue
             if name != broker.config.inter_broker_listener or not other_brokers(deployment, broker):
-                yield _finding(broker, entry, _sent_astray(deployment, broker, entry))
+                found = _finding(broker, entry, _sent_astray(deployment, broker, entry))
+                # A service that no file defines may have the name.
+                yield replace(found, severity=Severity.NOTE) if deployment.missing_services else found
 
 
 def _may_be_node(deployment: Deployment, broker: Broker, bound: ListenerEntry) -> bool:

@@ -59,7 +59,8 @@ def _finding(deployment: Deployment, attempt: Attempt) -> Finding:
     variable = attempt.client.setting
     return Finding(
         rule=ID,
-        severity=severity_of(deployment, attempt),
+        # A service that no file defines may have the name.
+        severity=Severity.NOTE if deployment.missing_services else severity_of(deployment, attempt),
         message=f'{attempt.member.name} bootstraps from "{attempt.address.host}", but no container on its networks has '
         f"that name",
         location=attempt.where,
