@@ -8,6 +8,7 @@ from bridges whose containers the proxy serves; there docker-proxy accepts in th
 it knows whether anybody listens behind. A relay does the same in its container, and connects anew from there.
 """
 
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from ipaddress import ip_address
 from typing import assert_never
@@ -861,26 +862,39 @@ def _published_by_podman(
                 return timed_out(Mechanism.HAIRPIN_DROPPED, because)
             case False:
                 return landed
-    found = [
-        _by_dnat_of_podman(deployment, way, target, publish.member, landed)
-        for way in client.networks
-        for target in _ways_in_with_podman(deployment, publish.member) or (publish.network,)
-        if not way.internal
-    ]
-    if any(one != found[0] for one in found):
-        name = publish.member.name
-        return Unknown(because=f"Podman decides by which network the client leaves, or to which of {name} it is led")
-    return found[0]
+    homes = {attachment.network for attachment in publish.member.attachments}
+    inward = _ways_in_with_podman(deployment, publish.member) or (publish.network,)
+    outward = [network for network in client.networks if not network.internal]
+    if homes.isdisjoint(way.key for way in outward):
+        outward, inward = _one_of_each_kind(outward), tuple(_one_of_each_kind(inward))
+    # Of a shared network, two targets differ at once.
+    outward.sort(key=lambda way: way.key not in homes)
+    first = _by_dnat_of_podman(platform, outward[0], inward[0], homes, landed)
+    for way in outward:
+        for target in inward:
+            if _by_dnat_of_podman(platform, way, target, homes, landed) != first:
+                name = publish.member.name
+                because = f"Podman decides by which network the client leaves, or to which of {name} it is led"
+                return Unknown(because=because)
+    return first
+
+
+def _one_of_each_kind(networks: Iterable[Network]) -> list[Network]:
+    """Networks that packets between them do not meet the same at."""
+    return list({(network.kind, network.isolated, network.internal): network for network in networks}.values())
 
 
 def _by_dnat_of_podman(
-    deployment: Deployment, way: Network, target: Network, member: Member, landed: Accepted | Relayed | Failed
+    platform: Platform, way: Network, target: Network, homes: Collection[str], landed: Accepted | Relayed | Failed
 ) -> SocketResult:
-    """What a client that leaves by one network meets at a published port that leads to another, or the same."""
+    """What a client that leaves by one network meets at a published port that leads to another, or the same.
+
+    `homes` are the networks of the container that publishes it.
+    """
     if way.key == target.key:
         return landed
-    obstacle = between_networks(deployment.platform, (way,), target)
-    if obstacle is None and member.on(way.key) is not None:
+    obstacle = between_networks(platform, (way,), target)
+    if obstacle is None and way.key in homes:
         return Unknown(because=f"the answer comes by {way.name}, and not by {target.name} as the question does")
     return obstacle or landed
 
