@@ -34,6 +34,15 @@ ROOTS = ("netdiag", "tests")
 _WORD = re.compile(r"\w+")
 
 
+def places(fault: Fault, tree: Path) -> list[Path]:
+    """The files of a tree in which the text of a fault stands, each as often as it does; one, where it can be made."""
+    found = []
+    for path in sorted((tree / fault.folder).rglob("*")):
+        if path.suffix in (".py", ".json", ".rs"):
+            found += [path] * path.read_text(encoding="utf-8").count(fault.old)
+    return found
+
+
 def near_first(tree: Path, changed: Path, offset: int) -> list[Path]:
     """The files of tests in a tree that reach the changed one; for what is no module, those that name it.
 
@@ -167,10 +176,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _result(fault: Fault, tree: Path, before: str) -> Result:
     """Make the fault in a clone, look who sees it, first the test that did `before`, take it back."""
-    places = [path for path in _product(tree / fault.folder) if fault.old in path.read_text(encoding="utf-8")]
-    if len(places) != 1 or places[0].read_text(encoding="utf-8").count(fault.old) != 1:
-        return Result(wrong=f"its text stands in {len(places)} files")
-    (place,) = places
+    found = places(fault, tree)
+    if len(found) != 1:
+        return Result(wrong=f"its text stands in {len(found)} places")
+    (place,) = found
     right = place.read_text(encoding="utf-8")
     _write(place, right.replace(fault.old, fault.new))
     try:
@@ -183,10 +192,6 @@ def _write(place: Path, text: str) -> None:
     """And drop its bytecode: Python takes it for that of the new text where size and second are the same."""
     place.write_text(text, encoding="utf-8")
     Path(cache_from_source(place)).unlink(missing_ok=True)
-
-
-def _product(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.suffix in (".py", ".json", ".rs"))
 
 
 def _of_tests(tree: Path, changed: Path, offset: int, before: str) -> Result:

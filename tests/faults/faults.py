@@ -61,11 +61,21 @@ FAULTS = (
         "_ESCAPES.get(following, following), index, end",
         "_ESCAPES.get(following, char), index, end",
     ),
+    _fault(
+        "netdiag/deployment/sources/ci",
+        "first = index + 1 if value[index + 1] in '$`\"\\\\' else index",
+        "first = index + 1",
+    ),
+    _fault(
+        "netdiag/deployment/sources/kubernetes",
+        "beside[key] = None if key in beside else resource",
+        "beside[key] = resource",
+    ),
     _fault("netdiag/engine", "self.status in (Status.RUNNING, Status.PAUSED)", "self.status is Status.RUNNING"),
     _fault(
         "netdiag/io", "if version is not None and version >= OLDEST:", "if version is not None and version > OLDEST:"
     ),
-    _fault("netdiag/io/engine", 'if context in ("", _DEFAULT_CONTEXT):', 'if context == "":'),
+    _fault("netdiag/io/engine", 'if name in ("", _DEFAULT_CONTEXT):', 'if name == "":'),
     _fault(
         "netdiag/io/files",
         'return "" if self.files[0] == STDIN else os.path.dirname(self.files[0])',
@@ -81,8 +91,8 @@ FAULTS = (
     _fault("netdiag/io", 'mark=f"netdiag lab {lab} {secrets.token_hex(8)}"', 'mark=f"netdiag lab {lab}"'),
     _fault(
         "netdiag/io/network",
-        'key=lambda address: ":" in address)[:_MOST_ADDRESSES]',
-        'key=lambda address: ":" not in address)[:_MOST_ADDRESSES]',
+        'key=lambda address: ":" in address)[:MOST_ADDRESSES]',
+        'key=lambda address: ":" not in address)[:MOST_ADDRESSES]',
     ),
     _fault(
         "netdiag/io/network",
@@ -103,6 +113,12 @@ FAULTS = (
     ),
     _fault("netdiag/kafka/images", 'if generation_8 or environment.get("KAFKA_PROCESS_ROLES"):', "if generation_8:"),
     _fault("netdiag/kafka/protocol", "left_over=reader.end - reader.position", "left_over=0"),
+    _fault("netdiag/lsp", 'units += 2 if self._encoding == "utf-16" and ord(character) > 0xFFFF else 1', "units += 1"),
+    _fault(
+        "netdiag/mcp",
+        "found.sort(key=lambda one: (one.works, one.result == Word.UNKNOWN.value))",
+        "found.sort(key=lambda one: one.works)",
+    ),
     _fault("netdiag/linux", "started=int(fields[19])", "started=int(fields[18])"),
     _fault("netdiag/linux", "return (mapped or address).is_loopback", "return address.is_loopback"),
     _fault(
@@ -176,9 +192,15 @@ FAULTS = (
         "if chart.nodes > MOST_NODES and len(chart.edges) > MOST_EDGES:",
     ),
     _fault("netdiag/rules", "if length > unwanted.get(name, -1)", "if length >= unwanted.get(name, -1)"),
+    _fault(
+        "netdiag/rules/ci",
+        "            finding.service in failing or finding.severity is Severity.NOTE\n",
+        "            finding.service in failing\n",
+    ),
     _fault("netdiag/rules/compose", 'CODES = frozenset({"deprecated"})', 'CODES = frozenset({"obsolete"})'),
     _fault("netdiag/rules/declared", 'for kind in ("any", address):', "for kind in (address,):"),
     _fault("netdiag/rules/declared", "if clash and {clash[0].name, member.name} & brokers:", "if clash:"),
+    _fault("netdiag/rules/kubernetes", "if not _FIRST <= number <= _LAST:", "if not _FIRST <= number < _LAST:"),
     _fault(
         "netdiag/rules/observed",
         "and contact.cluster_id != trap.answered.cluster_id:",
@@ -251,4 +273,10 @@ FAULTS = (
         "self.next + i64::from(sequence.wrapping_sub(self.next32()))",
     ),
     _fault("native/wire/src/flow", "if segment.time >= self.next_sweep {", "if segment.time < self.next_sweep {"),
+    _fault(
+        "native/wire/src/folds",
+        "self.until[place] = self.until[place].max(time);",
+        "self.until[place] = time;",
+    ),
+    _fault("native/wire/src/storage", "let used = used.next_multiple_of(SIZE);", "let used = used / SIZE * SIZE;"),
 )
