@@ -5,6 +5,7 @@
 
 import queue
 import time
+from collections.abc import Callable
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
@@ -146,32 +147,40 @@ def admin(asked: dict[str, Any]) -> None:
 
     client = AdminClient(asked["config"])
     name = asked["topic"]
-    for future in client.create_topics([NewTopic(name, 2, 1)]).values():
-        future.result(20)
+    _await(lambda: client.create_topics([NewTopic(name, 2, 1)]))
     client.list_topics(timeout=10)
     resource = ConfigResource(ConfigResource.Type.TOPIC, name)
-    for future in client.describe_configs([resource]).values():
-        future.result(20)
-    for future in client.create_partitions([NewPartitions(name, 3)]).values():
-        future.result(20)
+    _await(lambda: client.describe_configs([resource]))
+    _await(lambda: client.create_partitions([NewPartitions(name, 3)]))
     client.list_consumer_groups().result(20)
     client.describe_cluster().result(20)
-    for future in client.delete_topics([name]).values():
-        future.result(20)
+    _await(lambda: client.delete_topics([name]))
     say("closed")
+
+
+def _await(ask: Callable[[], dict[Any, Any]]) -> None:
+    """Every answer; asked again for 20 s while a broker has not heard of a new topic."""
+    until = time.monotonic() + 20
+    while True:
+        try:
+            for future in ask().values():
+                future.result(20)
+            return
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART or time.monotonic() > until:
+                raise
+            time.sleep(0.2)
 
 
 def topics(asked: dict[str, Any]) -> None:
     """Make the topics that `partitions` counts, or give them more partitions where `more` says so."""
     from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
-    client = AdminClient(asked["config"])
+    client, counts = AdminClient(asked["config"]), asked["partitions"].items()
     if asked.get("more"):
-        futures = client.create_partitions([NewPartitions(name, count) for name, count in asked["partitions"].items()])
+        _await(lambda: client.create_partitions([NewPartitions(name, count) for name, count in counts]))
     else:
-        futures = client.create_topics([NewTopic(name, count, 1) for name, count in asked["partitions"].items()])
-    for future in futures.values():
-        future.result(20)
+        _await(lambda: client.create_topics([NewTopic(name, count, 1) for name, count in counts]))
     say("closed")
 
 
