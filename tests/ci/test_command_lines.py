@@ -43,6 +43,7 @@ def rules_in(text: str, path: str = "run.sh") -> list[str]:
         ("a \\\n  b # c\nd; e && f | g", [["a", "b"], ["d"], ["e"], ["f"], ["g"]]),
         ("a\"b\"'c'd", [["abcd"]]),
         ('a "x\\"y" \'x\\y\'', [["a", 'x"y', "x\\y"]]),
+        ('"x\\y" "\\$x"', [["x\\y", "$x"]]),
         ("a \\\r\n b\r\n", [["a", "b"]]),
         ("'open", [["open"]]),
         ('"open', [["open"]]),
