@@ -167,6 +167,29 @@ def test_what_is_not_the_same_connection_elsewhere_is_another_one(other: TcpConn
     assert len(connections(in_order(TcpConnection(broker=PUBLISHED).open().packets, other.packets))) == 2
 
 
+def test_many_open_connections_change_nothing_of_the_others() -> None:
+    """Of more connections than a cache holds, the next ones are looked up ahead of their packets."""
+    crowd = [
+        TcpConnection(client=f"10.1.{number // 200}.{number % 200}:5000", sequences=(number << 16, number << 17)).open()
+        for number in range(1500)
+    ]
+    published = talk(broker=PUBLISHED, start=100).packets
+    again = talk(broker=PUBLISHED, start=105, sequences=(77_000, 99_000)).packets
+    packets = [
+        *in_order(published, translated(published, PUBLISHED, INSIDE)),
+        *in_order(again, translated(again, PUBLISHED, INSIDE)),
+        *TcpConnection(client="[fd00::1]:40000", broker="[fd00::2]:9092", start=200).ask(ASK).answer(TOLD).packets,
+    ]
+    few = rows_of_packets(packets)
+    assert len(few["connections"]) == 3
+    assert [row.outcome for row in few["exchanges"]] == ["answered"] * 3
+    many = rows_of_packets([*in_order(*(each.packets for each in crowd)), *packets])
+    before = sum(len(each.packets) for each in crowd)
+    assert [row for row in many["connections"] if ".1." not in row.client] == few["connections"]
+    numbers = [(row.connection, row.request_packet - before, row.response_packet - before) for row in many["exchanges"]]
+    assert numbers == [(row.connection, row.request_packet, row.response_packet) for row in few["exchanges"]]
+
+
 def test_the_places_of_a_connection_are_told_from_client_to_broker_and_bounded() -> None:
     published = TcpConnection(broker=PUBLISHED).open().packets
     seen = [

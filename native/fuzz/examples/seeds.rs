@@ -196,7 +196,7 @@ impl Messages {
         };
         for (packet, data) in packets {
             if let Decoded::Segment { key, segment } = decode::decode(packet, data) {
-                flows.push(&key, &segment, &mut talks);
+                flows.push(&key, None, &segment, &mut talks);
             }
         }
         while flows.finish(100, &mut talks) {}

@@ -75,6 +75,8 @@ impl Router {
             },
         };
         let mut ahead: SmallVec<[Decoded<'_>; TOUCHED]> = SmallVec::new();
+        let mut hashes: SmallVec<[u64; TOUCHED]> = SmallVec::new();
+        let mut guesses: SmallVec<[u32; TOUCHED]> = SmallVec::new();
         for group in chunk.packets().chunks(TOUCHED) {
             // Another core read them: several are waited for at a time.
             let headers = group.iter().map(|packet| touch(chunk.data(packet)));
@@ -82,18 +84,19 @@ impl Router {
             if flows.count() <= CACHED {
                 for packet in group {
                     let data = chunk.data(packet);
-                    passing.take(packet, data, decode::decode(packet, data), flows);
+                    passing.take(packet, data, decode::decode(packet, data), None, flows);
                 }
                 continue;
             }
             ahead.extend(group.iter().map(|packet| decode::decode(packet, chunk.data(packet))));
-            let touched = ahead.iter().map(|decoded| match decoded {
-                Decoded::Segment { key, .. } => flows.touch(key),
+            hashes.clear();
+            hashes.extend(ahead.iter().map(|decoded| match decoded {
+                Decoded::Segment { key, .. } => flows.hash(key),
                 _ => 0,
-            });
-            black_box(touched.fold(0, u64::wrapping_add));
-            for (packet, decoded) in group.iter().zip(ahead.drain(..)) {
-                passing.take(packet, chunk.data(packet), decoded, flows);
+            }));
+            flows.ahead(&hashes, &mut guesses);
+            for ((packet, decoded), &guess) in group.iter().zip(ahead.drain(..)).zip(&guesses) {
+                passing.take(packet, chunk.data(packet), decoded, Some(guess), flows);
             }
         }
         self.round(works)
@@ -142,7 +145,7 @@ struct Passing<'a> {
 impl Passing<'_> {
     /// Compiled into both places that call it: where a packet was just decoded, what came of it stays in registers.
     #[inline(always)]
-    fn take(&mut self, packet: &Packet, data: &[u8], decoded: Decoded<'_>, flows: &mut Flows) {
+    fn take(&mut self, packet: &Packet, data: &[u8], decoded: Decoded<'_>, guess: Option<u32>, flows: &mut Flows) {
         let Decoded::Segment { key, mut segment } = decoded else {
             return self.aside(packet, data, decoded, flows);
         };
@@ -151,7 +154,7 @@ impl Passing<'_> {
             if let Some(interface) = own(self.interfaces, packet, data) {
                 segment.interface = interface;
             }
-            flows.push(&key, &segment, &mut self.sink);
+            flows.push(&key, guess, &segment, &mut self.sink);
         }
     }
 

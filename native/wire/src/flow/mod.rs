@@ -7,10 +7,12 @@ mod entry;
 mod linker;
 
 use std::cmp::Reverse;
+use std::hint::black_box;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use crate::decode::Key;
 use crate::packet::{SYN, Segment, Unreachable};
@@ -58,15 +60,26 @@ struct Index {
 
 impl Index {
     #[inline]
+    fn hash(&self, key: &Key) -> u64 {
+        key.hash_both_ways(&self.hasher)
+    }
+
+    #[inline]
     fn find(&self, key: &Key, slots: &[Slot]) -> Option<Found> {
         let mut found = None;
-        self.table.find(key.hash_both_ways(&self.hasher), |&(slot, at)| {
+        self.table.find(self.hash(key), |&(slot, at)| {
             let entry = slots.get(slot as usize).and_then(|slot| slot.entry.as_ref());
             let side = entry.and_then(|entry| entry.key(at as usize)?.side_of(key));
             found = side.map(|side| Found { slot, side });
             found.is_some()
         });
         found
+    }
+
+    /// The place that something with this hash has, most likely: what is there is not looked at.
+    #[inline]
+    fn guess(&self, hash: u64) -> u32 {
+        self.table.find(hash, |_| true).map_or(0, |&(slot, _)| slot)
     }
 
     /// Adds a key of a connection, which is none of another one.
@@ -84,7 +97,7 @@ impl Index {
     }
 
     fn remove(&mut self, slot: u32, key: &Key) {
-        let hash = key.hash_both_ways(&self.hasher);
+        let hash = self.hash(key);
         let mut is_removed = true;
         while is_removed {
             let item = self.table.find_entry(hash, |&(other, _)| other == slot);
@@ -127,13 +140,13 @@ impl Flows {
         }
     }
 
-    /// Gives a segment to its connection.
+    /// Gives a segment to its connection, whose place may be the guessed one, else that of the last segment.
     #[inline]
-    pub fn push(&mut self, key: &Key, segment: &Segment<'_>, sink: &mut impl FlowSink) {
+    pub fn push(&mut self, key: &Key, guess: Option<u32>, segment: &Segment<'_>, sink: &mut impl FlowSink) {
         if segment.time >= self.next_sweep {
             self.sweep(segment.time, sink);
         }
-        let mut found = self.find(key);
+        let mut found = self.find(key, guess.unwrap_or(self.last));
         if segment.flags & SYN != 0
             && let Some(Found { slot, side }) = found
             && self.entry(slot).is_some_and(|entry| entry.is_another(side, segment))
@@ -161,23 +174,30 @@ impl Flows {
         }
     }
 
-    /// Which connection has a key. It may be the last one's; that this is looked at first costs no miss of the cache.
+    /// Which connection has a key. That the one at this place is looked at first costs no miss of the cache.
     #[inline]
-    fn find(&self, key: &Key) -> Option<Found> {
-        let slot = self.last;
-        let side = self.entry(slot).and_then(|entry| entry.key(0)?.side_of(key));
+    fn find(&self, key: &Key, first: u32) -> Option<Found> {
+        let side = self.entry(first).and_then(|entry| entry.key(0)?.side_of(key));
         match side {
-            Some(side) => Some(Found { slot, side }),
+            Some(side) => Some(Found { slot: first, side }),
             None => self.index.find(key, &self.slots),
         }
     }
 
-    /// Looks at what the next segment with this key will look at.
+    /// Where the connections of the next segments are, most likely. What the segments will look at is looked at here, a
+    /// step for all of them at a time, so that the misses of the cache are waited for together.
     #[inline]
-    pub fn touch(&self, key: &Key) -> u64 {
-        let found = self.find(key);
-        let entry = found.and_then(|found| self.entry(found.slot));
-        entry.map_or(0, Entry::touch)
+    pub fn ahead<const MOST: usize>(&self, hashes: &[u64], guesses: &mut SmallVec<[u32; MOST]>) {
+        guesses.clear();
+        guesses.extend(hashes.iter().map(|&hash| self.index.guess(hash)));
+        let touched = guesses.iter().map(|&slot| self.entry(slot).map_or(0, Entry::touch));
+        black_box(touched.fold(0, |all, one| all ^ one));
+    }
+
+    /// What a key is found by.
+    #[inline]
+    pub fn hash(&self, key: &Key) -> u64 {
+        self.index.hash(key)
     }
 
     /// Tells the connection that an ICMP error is about.
