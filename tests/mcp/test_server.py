@@ -100,6 +100,16 @@ def test_the_matrix_can_be_asked_for_a_client_and_an_address() -> None:
     talk(LOCALHOST, act)
 
 
+def test_what_fails_comes_before_what_nobody_knows_and_what_works() -> None:
+    async def act(call: Call) -> None:
+        cells = (await call("who_can_connect", paths=["kraft.repaired.yml"]))["cells"]
+        order = [(cell["works"], cell["result"] == "unknown") for cell in cells]
+        assert order == sorted(order)
+        assert set(order) == {(False, False), (False, True), (True, False)}
+
+    talk(SCENARIOS / "S05-bind-static-address", act)
+
+
 def test_logs_and_rules() -> None:
     log = "Connection to node 1 (localhost/127.0.0.1:9092) could not be established. Broker may not be available."
 

@@ -295,6 +295,11 @@ def test_lines_of_a_secret_block_are_hidden(above: tuple[str, ...], line: str) -
     assert shown(line, *above).strip() == "*"
 
 
+def test_the_key_behind_a_secret_block_is_shown() -> None:
+    assert shown("    A: b", "    KAFKA_JAAS: |", "      Server {") == "    A: b"
+    assert shown("    A: b", "    KAFKA_SSL_PASSWORD:") == "    A: b"
+
+
 def test_a_service_with_a_telling_name_is_still_shown() -> None:
     assert shown("    image: apache/kafka", "services:", "  token-broker:") == "    image: apache/kafka"
 

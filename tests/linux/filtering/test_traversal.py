@@ -178,6 +178,9 @@ def test_what_is_not_tracked_is_not_translated() -> None:
     raw = table(prerouting((notrack,), kind="filter", priority=-300), name="raw")
     found = asked(raw, nat, hook="prerouting")
     assert found.packet == replace(PACKET, state=ConnectionState.UNTRACKED)
+    untracked = Expression(name="xt:conntrack", fields={"states": ["UNTRACKED"]})
+    seen = table(prerouting((notrack,), (untracked, verdict("drop")), kind="filter", priority=-300), name="raw")
+    assert asked(seen, nat, hook="prerouting").verdict is Verdict.DROP
     late = table(prerouting((notrack,), kind="filter", priority=-150), name="mangle")
     assert asked(late, nat, hook="prerouting").packet.destination == "10.5.5.5"
 
