@@ -28,7 +28,7 @@ settings.register_profile("bars", max_examples=10_000, deadline=None)
 settings.load_profile("test")
 
 # The words of which one is in every file with a test of that mark.
-MENTIONED = {"lab": "lab|compose_v2|recordings?", "alone": "alone"}
+MENTIONED = {"lab": "lab|compose_v2|recordings?", "alone": "alone", "hypothesis": "hypothesis"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Import no file for `-m "lab ..."` or `-m "... alone"` that does not mention what is asked for: most do not."""
+    """Import no file for `-m "lab ..."`, `-m "... alone"` or `-m "hypothesis ..."` without what is asked for: most."""
     if collection_path.suffix != ".py" or _mentions(collection_path, _asked_for(config)):
         return None
     return True

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netdiag.kafka import conversation as conversations
@@ -39,6 +39,7 @@ from netdiag.kafka.questions import (
     Step,
 )
 from tests.each import each
+from tests.examples import examples
 from tests.kafka.broker_answers import (
     BROKERS,
     CLUSTER,
@@ -63,7 +64,6 @@ def identity_conversation(expected_node_id: int) -> Conversation:
     return Conversation(wants=EVERYTHING - {Step.DESCRIBE_CLUSTER}, expected_node_id=expected_node_id)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 50), max_size=5))
 def test_the_expected_broker_answers(sizes: list[int]) -> None:
     events = play(
@@ -476,7 +476,7 @@ def test_a_large_answer_costs_bounded_memory() -> None:
     assert peak < 8 << 20
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(st.binary(max_size=60), max_size=8), st.booleans())
 def test_whatever_comes_it_ends_without_an_exception(pieces: list[bytes], framed: bool) -> None:
     conversation = Conversation(expected_node_id=1)
@@ -490,7 +490,7 @@ def test_whatever_comes_it_ends_without_an_exception(pieces: list[bytes], framed
     assert conversation.outcome is not None
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.integers(0, 3), st.data())
 def test_a_broken_answer_ends_in_an_outcome(step: int, data: st.DataObject) -> None:
     """The right dialogue up to a step, then its answer with a piece cut out or changed."""

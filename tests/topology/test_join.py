@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netdiag.deployment.sources.engine import from_engine
@@ -15,6 +15,7 @@ from netdiag.topology.inventory import Inventory, LinkId
 from netdiag.topology.join import interface_name, join
 from netdiag.topology.path.name_lookup import look_up_name, network_names
 from netdiag.topology.selection import narrow
+from tests.examples import examples
 from tests.topology.five_brokers import crowd, five_brokers, hostile, machine
 from tests.topology.machine import Machine
 from tests.topology.namespaces import ROOT, Space
@@ -536,7 +537,7 @@ NETWORK_DOCUMENTS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     documents=st.lists(CONTAINERS, max_size=4),
     others=st.lists(NETWORK_DOCUMENTS, max_size=3),

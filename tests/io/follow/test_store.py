@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import settings
+from hypothesis import given
+from hypothesis import strategies as st
 
 from netdiag.errors import NetdiagError, UsageError
 from netdiag.io.follow import store
@@ -16,7 +17,7 @@ from netdiag.io.follow.store import Joined, Parts, Store, compact, finish, joine
 from netdiag.traffic.arrow import record_batch
 from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import NAMES, table
-from tests.each import each
+from tests.examples import examples
 from tests.io.follow.folders import Following, Tables, cut, expected, in_memory, stored
 from tests.io.follow.killed import CLASSES, killed_again_and_again
 from tests.native.conversations import mixed
@@ -216,7 +217,8 @@ LARGE = mixed()
 SMALL = [packet for packet in LARGE if len(packet.data) < 1000]
 
 
-@each("seed", range(40 * settings().max_examples // 100))
+@examples(40)
+@given(seed=st.integers(0, 1 << 32))
 def test_any_cut_looked_at_at_any_time_gives_the_rows_of_all_at_once(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netdiag.kafka import protocol as wire
 from netdiag.kafka.protocol import FrameError, FrameSplitter, decode_layout, frame, frame_size
 from tests.each import each
+from tests.examples import examples
 from tests.kafka.protocol.random_values import RandomValues, every_message
 
 REQUEST, RESPONSE = wire.Direction.REQUEST, wire.Direction.RESPONSE
@@ -151,7 +152,7 @@ def test_a_truncated_message_is_still_held_to_its_declared_length() -> None:
         metadata(1, bytes.fromhex("00ffffff 0000"), declared=100)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.sampled_from(every_message()), st.integers(0, 5), st.data())
 def test_any_prefix_gives_a_part_of_the_whole(
     message: tuple[int, int, wire.Direction], seed: int, data: st.DataObject
@@ -188,7 +189,7 @@ def part_of(part: dict[str, Any], whole: dict[str, Any], shape: wire.Layout) -> 
     return True
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.sampled_from(every_message()), st.binary(max_size=200))
 def test_random_bytes_give_a_value_or_a_decode_error(message: tuple[int, int, wire.Direction], data: bytes) -> None:
     problem: wire.DecodeError | None = None
