@@ -1,7 +1,8 @@
 """`python -m tests.faults [--commit COMMIT]`: makes one fault after another; which test of that commit sees it?
 
 Each fault is made in a clone. Of `make test` without the lab, the files that reach the fault (those that import it,
-over however many others) run, nearest first, up to the first failure; for a fault in native/ the tests of its crates.
+over however many others) run, the seventeen nearest, up to the first failure; for a fault in native/ the tests of its
+crates.
 What is known of a commit is kept: stopped and started again, it goes on where it was; at another commit the test that
 saw a fault before runs first. Exit 0: each fault was seen.
 """
@@ -31,6 +32,8 @@ from tests.faults.faults import FAULTS, Fault
 from tests.house.tree import ROOT
 
 ROOTS = ("netdiag", "tests")
+# So many imports or folders a test is nearer that names what is wrong.
+_MENTIONED = 2
 _WORD = re.compile(r"\w+")
 
 
@@ -46,7 +49,8 @@ def places(fault: Fault, tree: Path) -> list[Path]:
 def near_first(tree: Path, changed: Path, offset: int) -> list[Path]:
     """The files of tests in a tree that reach the changed one; for what is no module, those that name it.
 
-    First come those that name the function or class around the offset.
+    Near are those that import it over few others, that lie where its own tests are, and that name the function or class
+    around the offset, or the rule that the module is.
     """
     modules, importers = _importers(tree)
     if changed.suffix != ".py":
@@ -61,12 +65,13 @@ def near_first(tree: Path, changed: Path, offset: int) -> list[Path]:
             distance[importer] = distance[here] + 1
             ahead.append(importer)
     found = [name for name in distance if _is_test(modules[name])]
-    names = _around(changed, offset)
+    names, rule = _around(changed, offset), changed.stem.replace("_", "-")
 
     def key(name: str) -> tuple[object, ...]:
-        mentioned = set(_WORD.findall(modules[name].read_text(encoding="utf-8")))
+        text = modules[name].read_text(encoding="utf-8")
+        mentions = bool(names.intersection(_WORD.findall(text))) or ("-" in rule and rule in text)
         named, apart = _apart(begin, name)
-        return not named, not names & mentioned, distance[name], apart, name
+        return not named, distance[name] + apart - _MENTIONED * mentions, name
 
     return [modules[name] for name in sorted(found, key=key)]
 
@@ -123,7 +128,7 @@ def _imported(path: Path, name: str, modules: dict[str, Path]) -> Iterator[str]:
 
 
 KEPT = ROOT / ".cache" / "faults"
-# So many files at a time: most faults are seen by the first ones.
+# So many files at a time, and no more: what those do not see has no test of its own.
 PORTIONS = (1, 4, 12)
 _TESTS_FAILED = 1
 # Seconds of processor for a file of tests: a fault may keep one from ending.
