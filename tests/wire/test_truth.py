@@ -19,6 +19,7 @@ from tests.wire.truth import (
     LIST_OFFSETS,
     OFFSET_COMMIT,
     PRODUCE,
+    SHARE_GROUP_HEARTBEAT,
     Rows,
     wrong_consumed,
     wrong_generations,
@@ -83,6 +84,7 @@ ROWS: Rows = {
         _row("group_events", group="g", api_key=JOIN_GROUP, generation=2),
         _row("group_events", group="g", api_key=JOIN_GROUP, generation=9, error_code=27),
         _row("group_events", group="n", api_key=CONSUMER_GROUP_HEARTBEAT, generation=2),
+        _row("group_events", group="s", api_key=SHARE_GROUP_HEARTBEAT, generation=2),
     ],
 }
 
@@ -136,6 +138,8 @@ CASES: list[tuple[Callable[[Facts, Rows], list[str]], Facts, bool]] = [
     (wrong_generations, _generations(1, 2, 3), False),
     (wrong_generations, _generations(2, 3, group="n", is_classic=False), True),
     (wrong_generations, _generations(3, group="n", is_classic=False), False),
+    (wrong_generations, _generations(2, group="s", is_classic=False), True),
+    (wrong_generations, _generations(3, group="s", is_classic=False), False),
     (wrong_generations, _generations(1, group="unseen", is_classic=False), False),
 ]
 

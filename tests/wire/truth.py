@@ -7,7 +7,7 @@ from typing import Any
 from tests.wire.traffic.facts import Facts
 
 PRODUCE, FETCH, LIST_OFFSETS, OFFSET_COMMIT, JOIN_GROUP = 0, 1, 2, 8, 11
-TXN_OFFSET_COMMIT, CONSUMER_GROUP_HEARTBEAT = 28, 68
+TXN_OFFSET_COMMIT, CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT = 28, 68, 76
 _LATEST = -1
 Rows = Mapping[str, Sequence[Any]]
 
@@ -108,7 +108,7 @@ def wrong_positions(facts: Facts, rows: Rows) -> list[str]:
 
 
 def wrong_generations(facts: Facts, rows: Rows) -> list[str]:
-    """Generations that a group completes, and epochs of groups of the new protocol, as the broker logs them."""
+    """Generations that a group completes, and epochs of consumer and share groups, as the broker logs them."""
     classic: dict[str, set[int]] = defaultdict(set)
     epochs: dict[str, set[int]] = defaultdict(set)
     for row in rows["group_events"]:
@@ -116,7 +116,7 @@ def wrong_generations(facts: Facts, rows: Rows) -> list[str]:
             continue
         if row.api_key == JOIN_GROUP:
             classic[row.group].add(row.generation)
-        elif row.api_key == CONSUMER_GROUP_HEARTBEAT and row.generation > 0:
+        elif row.api_key in (CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT) and row.generation > 0:
             epochs[row.group].add(row.generation)
     logged: dict[tuple[str, bool], set[int]] = defaultdict(set)
     for told in facts.generations:
