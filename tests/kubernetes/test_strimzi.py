@@ -195,6 +195,21 @@ def test_clients_beside_a_cluster(client: str, rules: list[str]) -> None:
         ("{name: a, port: 9094, type: tlsroute, tls: true}", ["strimzi-listener-host"] * 3),
         ("{name: a, port: 9094, type: nodeport, configuration: {createBootstrapService: true}}", []),
         (
+            "{name: np, port: 9094, type: nodeport, configuration: "
+            "{bootstrap: {nodePort: 30000}, brokers: [{broker: 0, nodePort: 32767}]}}",
+            [],
+        ),
+        (
+            "{name: np, port: 9094, type: nodeport, configuration: "
+            "{bootstrap: {nodePort: 29999}, brokers: [{broker: 0, nodePort: 30001}]}}",
+            ["kubernetes-node-port"],
+        ),
+        (
+            "{name: np, port: 9094, type: nodeport, configuration: "
+            "{bootstrap: {nodePort: 30001}, brokers: [{broker: 0, nodePort: 32768}]}}",
+            ["kubernetes-node-port"],
+        ),
+        (
             "{name: a, port: 9094, type: nodeport, configuration: {createBootstrapService: false}}",
             ["strimzi-listener-option"],
         ),

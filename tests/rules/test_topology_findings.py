@@ -274,6 +274,10 @@ SILENT = {
     "a VPN takes all addresses in two halves": (
         f"{HOST}, tun0: {{kind: tun}}}}, routes: [{{to: 128.0.0.0/1, dev: tun0}}]}}}}\n{NETWORK}"
     ),
+    "a container with one address on two devices": (
+        f"{HOST}{CABLE[:-1]}, veth2: {{master: br, peer: kafka eth1}}}}}}, "
+        f"{KAFKA[:-1]}, eth1: {{addresses: [172.20.0.2/16]}}}}}}}}"
+    ),
     "an unseen machine may have the gateway": (
         f"{HOST}, tap0: {{kind: tun, master: br}}{CABLE}}}, {KAFKA}, gateway: 172.20.0.99}}}}\n{NETWORK}"
     ),
