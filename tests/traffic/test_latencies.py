@@ -85,7 +85,7 @@ def by_chance(count: int) -> list[Row]:
             "client": chance.choice(["10.0.0.1:5", "10.0.0.1:6", "[fd00::1]:7"]),
             "client_id": chance.choice(["a", None]),
             "api_name": chance.choice(["Fetch", "Produce", None]),
-            "error_code": chance.choice([0, 3, None]),
+            "error_code": chance.choice([0, 3, -1, None]),
         }
         took = chance.choice([0, 1, 255, 256, chance.randrange(10**4), chance.randrange(2 ** chance.randrange(1, 50))])
         found.append(chance.choice([answered(took, **given), row(**given, outcome="unanswered", request_bytes=4)]))
