@@ -37,6 +37,8 @@ def only(*steps: GroupStep) -> Rebalance:
 def test_a_new_member_joins() -> None:
     found = only(step(5, JOIN, "m3", 2), step(6, JOIN, "m1", 2), step(6, JOIN, "m2", 2))
     assert (found.trigger, found.member, found.generation) == (Trigger.JOIN, ("10.0.0.3", "app-3"), 2)
+    known = only(step(5, JOIN, "m3", 2, instance_id="third"), step(6, JOIN, "m1", 2))
+    assert known.member == ("10.0.0.3", "third")
 
 
 def test_a_member_leaves() -> None:
