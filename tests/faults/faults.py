@@ -278,5 +278,4 @@ FAULTS = (
         "self.until[place] = self.until[place].max(time);",
         "self.until[place] = time;",
     ),
-    _fault("native/wire/src/storage", "let used = used.next_multiple_of(SIZE);", "let used = used / SIZE * SIZE;"),
 )
