@@ -30,20 +30,20 @@ lint: .venv/.full
 	@$(BIN)/python -m tests.stages --only lint
 
 native: .venv/.bare
-	@.ci/native .venv
+	@.ci/native .venv dist
 
 wheels: .venv/.bare
 	@.ci/wheels .venv
 
 bars: .venv/.full
-	@.ci/native .venv
+	@.ci/native .venv dist
 	@$(BIN)/python -m tests.bars $(BARS)
 
 warm: .venv/.full
 	@$(BIN)/netdiag doctor --warm
 
 bench: .venv/.full
-	@.ci/native .venv
+	@.ci/native .venv dist
 	@$(BIN)/python -m tests.bench $(BENCH)
 
 format: .venv/.full
