@@ -106,11 +106,11 @@ def test_no_rows_and_a_choice_of_rows_stay_what_they_are() -> None:
 
 
 def test_lists_are_told_apart() -> None:
-    lists = [["a", "b"], ["a,1:b"], ["ab"], [""], [], None, ["a"], ["a", ""], ["a", "b"]]
+    lists = [["a", "b"], ["a,b"], ["a,1:b"], ["ab"], [""], [], None, ["a"], ["a", ""], ["a", "b"]]
     rows = pa.table({"topics": pa.array(lists, pa.list_(pa.string())), TIMES: pa.array([1] * len(lists), pa.int64())})
     found = merged(with_roles(rows, {"topics": KEY, TIMES: SUM}))
-    assert found["topics"].to_pylist() == lists[:-1]
-    assert found["times"].to_pylist() == [2, *[1] * 7]
+    times = {repr(row["topics"]): row["times"] for row in found.to_pylist()}
+    assert times == {repr(one): lists.count(one) for one in lists}
 
 
 def test_the_port_of_a_host_is_0(spark: SparkSession) -> None:
