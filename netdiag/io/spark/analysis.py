@@ -97,14 +97,18 @@ def _of_folds(extract: Extract, folder: str, wanted: Wanted, tell: Callable[[str
     selection = replace(selection, names=names_told(folder))
     if selection.has_namesakes and extract.refold is not None:
         extract.refold(selection)
-    tables = _tables(spark, folder, extract.rows, selection, relays)
     wants = (*(each.folds for each in ALL.values()), *(QUESTIONS[name].folds for name in wanted.questions))
     folded = {fold for folds in wants for fold in folds.values()}
-    with folded_tables(spark, folder, selection, folded) as (folds, rows):
-        known = {**extract.rows, **rows}
-        every = sum(rows.values()) + sum(extract.rows[name] for name in tables)
-        with one_task_each(spark, every):
-            return _asked(replace(extract, tables={**tables, **folds}, rows=known), wanted, tell)
+    own = inheritable_thread_target(spark)
+    with ThreadPoolExecutor(1) as beside:
+        # Java makes tables while folds are merged here.
+        begun = beside.submit(own(_tables), spark, folder, extract.rows, selection, relays)
+        with folded_tables(spark, folder, selection, folded) as (folds, rows):
+            tables = begun.result()
+            known = {**extract.rows, **rows}
+            every = sum(rows.values()) + sum(extract.rows[name] for name in tables)
+            with one_task_each(spark, every):
+                return _asked(replace(extract, tables={**tables, **folds}, rows=known), wanted, tell)
 
 
 def _tables(

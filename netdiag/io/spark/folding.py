@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -29,8 +30,12 @@ def folded_tables(
 ) -> Iterator[tuple[dict[str, DataFrame], dict[str, int]]]:
     """These folds in a folder, by their names, with how many rows each has; files that go at the end."""
     pieces = _Pieces(folder, selection)
+    wanted = list(names)
+    # What is few in all is merged by twos, in the memory that one merge may take.
+    at_once = 2 if sum(map(pieces.rows, wanted)) <= _MERGED else 1
     try:
-        folds = {name: _fold(spark, pieces, name) for name in names}
+        with ThreadPoolExecutor(at_once) as pool:
+            folds = dict(zip(wanted, pool.map(partial(_fold, spark, pieces), wanted), strict=True))
         frames = made_at_once(spark, {name: make for name, (make, _) in folds.items()})
         yield frames, {name: count for name, (_, count) in folds.items()}
     finally:
