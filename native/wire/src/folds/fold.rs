@@ -4,6 +4,7 @@
 
 use std::collections::HashMap as Map;
 use std::hash::BuildHasher;
+use std::hint::black_box;
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
@@ -14,6 +15,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
+use smallvec::SmallVec;
 
 use super::texts::Texts;
 use crate::rows::Kind;
@@ -101,6 +103,15 @@ impl Cells {
     }
 }
 
+/// Behind the cells of a row: the set of those that are null, how many rows it was, and when the last of them was.
+const NULLS: usize = 0;
+const TIMES: usize = 1;
+const UNTIL: usize = 2;
+const BEHIND: usize = 3;
+/// Where more rows are held than stay in the caches of a core, so many wait to be folded in together.
+const CACHED: usize = 1024;
+const WAITING: usize = 16;
+
 /// Rows of one fold.
 #[derive(Debug)]
 pub(super) struct Fold {
@@ -108,13 +119,16 @@ pub(super) struct Fold {
     /// How many columns rows have in common.
     keys: usize,
     /// The columns whose nulls tell rows apart.
-    telling: u32,
+    telling: u64,
+    /// How many words a row takes.
+    stride: usize,
+    /// The rows that are held, one behind the other.
     words: Vec<u64>,
-    nulls: Vec<u32>,
-    times: Vec<i64>,
-    until: Vec<i64>,
     places: HashTable<u32>,
     seed: RandomState,
+    /// Rows that are to be folded in, and their hashes.
+    waiting: Vec<u64>,
+    hashes: Vec<u64>,
 }
 
 impl Fold {
@@ -129,77 +143,101 @@ impl Fold {
         Fold {
             keys,
             telling: telling.fold(0, |set, (place, _)| set | 1 << place),
+            stride: spec.columns.len() + BEHIND,
             spec,
             words: Vec::new(),
-            nulls: Vec::new(),
-            times: Vec::new(),
-            until: Vec::new(),
             places: HashTable::new(),
             seed: RandomState::default(),
+            waiting: Vec::new(),
+            hashes: Vec::new(),
         }
     }
 
-    /// How many rows are held.
-    pub fn rows(&self) -> usize {
-        self.times.len()
-    }
-
-    /// Folds a row in; `time` is in microseconds. Gives whether one more is held.
-    pub fn add(&mut self, row: &Cells, time: i64, texts: &Texts) -> bool {
+    /// Takes a row to be folded in, now or with the next ones; `time` is in microseconds. Gives how many more are held.
+    pub fn add(&mut self, row: &Cells, time: i64, texts: &Texts) -> usize {
         debug_assert_eq!(row.count, self.spec.columns.len(), "{}", self.spec.name);
-        let stride = self.spec.columns.len();
+        let to = if self.spec.apart {
+            &mut self.words
+        } else {
+            &mut self.waiting
+        };
+        let begin = to.len();
+        to.extend_from_slice(&row.words[..row.count]);
+        to.extend([row.nulls.into(), 1, time.cast_unsigned()]);
         if self.spec.apart {
-            self.push(row, time);
-            return true;
+            return 1;
         }
-        let (keys, telling) = (self.keys, self.telling);
-        let common = &row.words[..keys];
-        let hash = self.seed.hash_one((common, row.nulls & telling));
-        let found = self.places.find(hash, |&place| {
-            let (place, begin) = (place as usize, place as usize * stride);
+        self.hashes
+            .push(hash(&self.seed, &self.waiting[begin..], self.keys, self.telling));
+        if self.places.len() > CACHED && self.hashes.len() < WAITING {
+            return 0;
+        }
+        self.fold_in(texts)
+    }
+
+    /// Folds in what waits; gives how many more are held.
+    fn fold_in(&mut self, texts: &Texts) -> usize {
+        let known = self.places.len();
+        let (mut waiting, mut hashes) = (std::mem::take(&mut self.waiting), std::mem::take(&mut self.hashes));
+        if hashes.len() > 1 {
+            // What will be looked at, a step for all of them at a time: memory is waited for once.
+            let guesses: SmallVec<[u32; WAITING]> = hashes
+                .iter()
+                .map(|&hash| self.places.find(hash, |_| true).copied().unwrap_or(0))
+                .collect();
+            let ends = guesses.iter().map(|&place| {
+                let begin = place as usize * self.stride;
+                self.words[begin] ^ self.words[begin + self.stride - 1]
+            });
+            black_box(ends.fold(0, |all, one| all ^ one));
+        }
+        for (row, &hash) in waiting.chunks_exact(self.stride).zip(&hashes) {
+            self.fold_one(row, hash, texts);
+        }
+        waiting.clear();
+        hashes.clear();
+        (self.waiting, self.hashes) = (waiting, hashes);
+        self.places.len() - known
+    }
+
+    fn fold_one(&mut self, row: &[u64], hash_of_it: u64, texts: &Texts) {
+        let (keys, telling, stride) = (self.keys, self.telling, self.stride);
+        let nulls = stride - BEHIND + NULLS;
+        let words = &self.words;
+        let found = self.places.find(hash_of_it, |&place| {
+            let held = &words[place as usize * stride..][..stride];
             // The words are few: a call to compare them takes longer.
-            self.nulls[place] & telling == row.nulls & telling
-                && self.words[begin..begin + keys]
-                    .iter()
-                    .zip(common)
-                    .all(|(one, other)| one == other)
+            (held[nulls] ^ row[nulls]) & telling == 0
+                && held[..keys].iter().zip(&row[..keys]).all(|(one, other)| one == other)
         });
         match found {
-            Some(&place) => {
-                self.join(place as usize, row, time, texts);
-                false
-            }
+            Some(&place) => self.join(place as usize, row, texts),
             None => {
-                let place = self.rows() as u32;
-                self.push(row, time);
-                let Fold { seed, words, nulls, .. } = self;
-                self.places.insert_unique(hash, place, |&place| {
-                    let (place, begin) = (place as usize, place as usize * stride);
-                    seed.hash_one((&words[begin..begin + keys], nulls[place] & telling))
+                let place = (words.len() / stride) as u32;
+                self.words.extend_from_slice(row);
+                let Fold { seed, words, .. } = self;
+                self.places.insert_unique(hash_of_it, place, |&place| {
+                    hash(seed, &words[place as usize * stride..][..stride], keys, telling)
                 });
-                true
             }
         }
     }
 
-    fn push(&mut self, row: &Cells, time: i64) {
-        self.words.extend_from_slice(&row.words[..row.count]);
-        self.nulls.push(row.nulls);
-        self.times.push(1);
-        self.until.push(time);
-    }
-
-    fn join(&mut self, place: usize, row: &Cells, time: i64, texts: &Texts) {
+    fn join(&mut self, place: usize, row: &[u64], texts: &Texts) {
         let columns = self.spec.columns;
-        let begin = place * columns.len();
-        let held = &mut self.words[begin..begin + columns.len()];
-        let nulls = &mut self.nulls[place];
-        self.times[place] += 1;
-        self.until[place] = self.until[place].max(time);
+        let held = &mut self.words[place * self.stride..][..self.stride];
+        let (held, behind) = held.split_at_mut(columns.len());
+        let (row, behind_row) = row.split_at(columns.len());
+        behind[TIMES] += behind_row[TIMES];
+        behind[UNTIL] = behind[UNTIL]
+            .cast_signed()
+            .max(behind_row[UNTIL].cast_signed())
+            .cast_unsigned();
+        let (nulls, new_nulls) = (&mut behind[NULLS], behind_row[NULLS]);
         let mut is_earlier = None;
         for (at, (_, kind, role)) in columns.iter().enumerate().skip(self.keys) {
-            let (bit, new) = (1 << at, row.words[at]);
-            let (was_null, is_null) = (*nulls & bit != 0, row.nulls & bit != 0);
+            let (bit, new) = (1 << at, row[at]);
+            let (was_null, is_null) = (*nulls & bit != 0, new_nulls & bit != 0);
             let takes = match role {
                 Role::Key | Role::Beside => false,
                 Role::Sum => {
@@ -213,7 +251,7 @@ impl Fold {
                             .map(|at| {
                                 let kind = columns[at].1;
                                 let old = rank(kind, held[at], *nulls & 1 << at != 0, texts);
-                                rank(kind, row.words[at], row.nulls & 1 << at != 0, texts).cmp(&old)
+                                rank(kind, row[at], new_nulls & 1 << at != 0, texts).cmp(&old)
                             })
                             .find(|order| order.is_ne());
                         is_earlier = Some(order.is_some_and(|order| order.is_lt()));
@@ -230,29 +268,37 @@ impl Fold {
 
     /// The rows since the last time, as Arrow has them: with `times`, and with `until` where a row has a time.
     pub fn take(&mut self, texts: &Texts) -> RecordBatch {
+        self.fold_in(texts);
         let columns = self.spec.columns;
-        let (words, nulls) = (std::mem::take(&mut self.words), std::mem::take(&mut self.nulls));
-        let (times, until) = (std::mem::take(&mut self.times), std::mem::take(&mut self.until));
+        let words = std::mem::take(&mut self.words);
         self.places = HashTable::new();
+        let rows = || words.chunks_exact(self.stride);
+        let behind = |at: usize| rows().map(move |row| row[columns.len() + at].cast_signed());
         let mut fields = Vec::with_capacity(columns.len() + 2);
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len() + 2);
         for (at, (name, kind, role)) in columns.iter().enumerate() {
-            let cells =
-                (0..times.len()).map(|row| (nulls[row] >> at & 1 == 0).then(|| words[row * columns.len() + at]));
+            let cells = rows().map(|row| (row[columns.len() + NULLS] >> at & 1 == 0).then(|| row[at]));
             let array = array(*kind, cells, texts);
             fields.push(field(name, array.data_type().clone(), role.as_str()));
             arrays.push(array);
         }
         if !self.spec.apart {
             fields.push(field("times", DataType::Int64, "sum"));
-            arrays.push(Arc::new(Int64Array::from(times)));
+            arrays.push(Arc::new(Int64Array::from_iter_values(behind(TIMES))));
             if columns.iter().any(|(.., role)| *role == Role::First) {
                 fields.push(field("until", time_type(), "greatest"));
-                arrays.push(Arc::new(TimestampMicrosecondArray::from(until).with_timezone("UTC")));
+                let until = TimestampMicrosecondArray::from_iter_values(behind(UNTIL));
+                arrays.push(Arc::new(until.with_timezone("UTC")));
             }
         }
         RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).expect("arrays are as long as each other")
     }
+}
+
+/// Of what rows that are alike have in common.
+#[inline]
+fn hash(seed: &RandomState, row: &[u64], keys: usize, telling: u64) -> u64 {
+    seed.hash_one((&row[..keys], row[row.len() - BEHIND + NULLS] & telling))
 }
 
 /// A column of a fold, with what becomes of it where folded rows are folded again.
@@ -363,14 +409,17 @@ mod tests {
                 .text(file);
             cells
         };
-        assert!(fold.add(&row(Some(one), Some(3), None, 7, Some(two)), 7, &texts));
-        assert!(!fold.add(&row(Some(one), Some(4), Some(-1.5), 7, Some(one)), 7, &texts));
-        assert!(!fold.add(&row(Some(one), Some(5), Some(-2.5), 9, None), 9, &texts));
+        assert_eq!(fold.add(&row(Some(one), Some(3), None, 7, Some(two)), 7, &texts), 1);
+        assert_eq!(
+            fold.add(&row(Some(one), Some(4), Some(-1.5), 7, Some(one)), 7, &texts),
+            0
+        );
+        assert_eq!(fold.add(&row(Some(one), Some(5), Some(-2.5), 9, None), 9, &texts), 0);
         // A sum of nothing is no sum of zero, and no name is none that is empty.
-        assert!(fold.add(&row(Some(one), None, None, 1, None), 1, &texts));
-        assert!(fold.add(&row(None, Some(1), None, 1, None), 1, &texts));
+        assert_eq!(fold.add(&row(Some(one), None, None, 1, None), 1, &texts), 1);
+        assert_eq!(fold.add(&row(None, Some(1), None, 1, None), 1, &texts), 1);
         let found = fold.take(&texts);
-        assert_eq!(fold.rows(), 0);
+        assert_eq!(fold.take(&texts).num_rows(), 0);
         let ints = |name: &str| {
             found
                 .column_by_name(name)
@@ -388,6 +437,39 @@ mod tests {
             .column_by_name("file")
             .map(|column| column.as_string::<i32>().value(0).to_owned());
         assert_eq!(files.as_deref(), Some("one"));
+    }
+
+    #[test]
+    fn more_rows_than_a_cache_holds_are_folded_alike() {
+        let mut texts = Texts::default();
+        let names: Vec<u32> = (0..2000)
+            .map(|number| texts.intern(&format!("name {number}")))
+            .collect();
+        let mut fold = Fold::new(&SPEC);
+        let mut held = 0;
+        let rows = 5 * CACHED as i64 + 3;
+        for time in 0..rows {
+            let mut cells = Cells::default();
+            let bytes = (time % 2 == 0).then_some(time);
+            cells.begin().text(Some(names[time as usize % 2000])).int(bytes);
+            cells.float(Some(time as f64)).int(Some(time)).text(None);
+            held += fold.add(&cells, time, &texts);
+        }
+        held += fold.fold_in(&texts);
+        let found = fold.take(&texts);
+        assert_eq!((held, found.num_rows()), (2000, 2000));
+        let column = |name: &str| found.column_by_name(name).map(|column| column.to_data());
+        let expected = |of: fn(i64) -> Option<i64>| {
+            let sums = (0..2000).map(|row| (row..rows).step_by(2000).map(of).sum::<Option<i64>>());
+            Some(sums.collect::<Int64Array>().to_data())
+        };
+        assert_eq!(column("bytes"), expected(|time| (time % 2 == 0).then_some(time)));
+        assert_eq!(column("times"), expected(|_| Some(1)));
+        let first: TimestampMicrosecondArray = (0..2000).map(Some).collect();
+        assert_eq!(column("time"), Some(first.with_timezone("UTC").to_data()));
+        let until = (0..2000).map(|row| (row..rows).step_by(2000).last());
+        let until: TimestampMicrosecondArray = until.collect();
+        assert_eq!(column("until"), Some(until.with_timezone("UTC").to_data()));
     }
 
     #[test]

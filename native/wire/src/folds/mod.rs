@@ -237,8 +237,7 @@ impl Folds {
 
     #[inline]
     fn add(&mut self, fold: usize, row: &Cells, time: i64) {
-        let is_new = self.folds[fold].add(row, time, &self.texts);
-        self.held += usize::from(is_new);
+        self.held += self.folds[fold].add(row, time, &self.texts);
     }
 
     /// The exchange under way has no more rows.
