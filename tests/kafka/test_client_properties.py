@@ -156,10 +156,12 @@ def test_broken_jaas(text: str) -> None:
             {"sasl.jaas.config": 'org.x.PlainLoginModule required username="u" password="p";'},
         ),
         ("", {}),
+        ("a=\\\tb\\ ", {"a": "b"}),
     ],
 )
 def test_the_grammar(text: str, values: dict[str, str]) -> None:
     assert parse_properties(text) == values
+    assert {key: str(value) for key, value in read_properties(Source("f", text)).items()} == values
 
 
 @given(st.text(alphabet="ab=: #!\\\n\r\tu0041", max_size=40))

@@ -259,7 +259,10 @@ def stored_identities(broker: Broker, service: Service, read: ReadFile) -> Itera
 
 
 def read_properties(source: Source) -> dict[str, Text]:
-    """The values by key; UnicodeDecodeError where the file is not text."""
+    """The values by key, without the blanks around them, escaped or not, which Kafka strips.
+
+    UnicodeDecodeError where the file is not text.
+    """
     found: dict[str, Text] = {}
     for pieces in _logical_lines(source.text):
         cut = next((i for i, (char, start, end) in enumerate(pieces) if end - start == 1 and char in "=: \t\f"), None)
@@ -268,6 +271,8 @@ def read_properties(source: Source) -> dict[str, Text]:
         start = _skip_blanks(rest, 0)
         if start < len(rest) and rest[start][0] in "=:" and rest[start][2] - rest[start][1] == 1:
             start = _skip_blanks(rest, start + 1)
+        while start < len(rest) and rest[start][0].isspace():
+            start += 1
         value = rest[start:]
         while value and value[-1][0].isspace():
             value.pop()
