@@ -239,7 +239,7 @@ FAULTS = (
         'F.when(nothing, F.lit(0.0)).otherwise(_age("_stamp"))',
         'F.when(nothing, F.lit(None)).otherwise(_age("_stamp"))',
     ),
-    _fault("netdiag/traffic", 'lengths, words, ":")', 'words, words, ":")'),
+    _fault("netdiag/traffic", 'lengths, words, ":")', 'words, ":")'),
     _fault(
         "netdiag/traffic",
         'F.regexp_replace(F.regexp_replace(address, r":\\d*$", ""), r"[\\[\\]]", "")',
