@@ -275,7 +275,7 @@ FAULTS = (
     _fault("native/wire/src/flow", "if segment.time >= self.next_sweep {", "if segment.time < self.next_sweep {"),
     _fault(
         "native/wire/src/folds",
-        "self.until[place] = self.until[place].max(time);",
-        "self.until[place] = time;",
+        ".max(behind_row[UNTIL].cast_signed())",
+        ".min(behind_row[UNTIL].cast_signed())",
     ),
 )
