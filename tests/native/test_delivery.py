@@ -335,6 +335,19 @@ def test_swapped_and_repeated_packets_change_nothing(seed: int, start: int) -> N
     check_balance(rows)
 
 
+def test_a_hole_that_was_filled_leaves_the_next_its_time() -> None:
+    """The first is known by an answer that came before its question, the second comes long after."""
+    talk = TcpConnection().open()
+    opened = list(talk.packets)
+    first, answer = talk.packet(0, metadata_request(1)), talk.packet(1, metadata_response(1))
+    talk.time += 100_000_000
+    request = metadata_request(2)
+    parts = [talk.packet(0, request[:7]), talk.packet(0, request[7:]), talk.packet(1, metadata_response(2))]
+    rows = rows_of_packets([*opened, answer, first, parts[0], parts[2], parts[1]])
+    assert [row.outcome for row in rows["exchanges"]] == ["answered", "answered"]
+    assert losses(rows) == {}
+
+
 @given(
     seed=st.integers(0, 1 << 32),
     snap=st.sampled_from((None, 84, 116, 244)),

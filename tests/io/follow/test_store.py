@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from netdiag.errors import NetdiagError, UsageError
@@ -219,6 +219,8 @@ SMALL = [packet for packet in LARGE if len(packet.data) < 1000]
 
 @examples(40)
 @given(seed=st.integers(0, 1 << 32))
+# A look when only the first packet of a file is begun.
+@example(seed=5871537)
 def test_any_cut_looked_at_at_any_time_gives_the_rows_of_all_at_once(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:

@@ -142,6 +142,10 @@ impl Pcap {
                     // Either the file ends here, or the length of this record is a lie and others follow.
                     self.is_searching = true;
                     self.search_from = position + 1;
+                    if self.seconds.is_none() && position + form.header() <= data.len() {
+                        // Of the only packet that is begun: others would be near it.
+                        self.seconds = Some(form.order.word(data, position));
+                    }
                     why = CUT_OFF;
                 }
             }
@@ -468,6 +472,17 @@ mod tests {
             (20, "the file ends inside its header")
         );
         assert_eq!(read(&whole[..24]).account.losses, []);
+    }
+
+    #[test]
+    fn what_is_begun_of_the_first_packet_is_no_other_packet() {
+        // In it stands what would be the header of three bytes in 1970.
+        let header = [0, 33, 3, 3].map(u32::to_le_bytes).concat();
+        let data = [vec![9; 40], header, vec![9; 50]].concat();
+        let whole = pcap(LITTLE, &[(START, data)]);
+        let read = read(&whole[..24 + 16 + 40 + 16 + 3]);
+        assert_eq!(read.numbers(), []);
+        assert_eq!(read.losses(), [("truncated", "the file ends inside a packet")]);
     }
 
     #[test]

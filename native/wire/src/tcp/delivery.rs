@@ -279,6 +279,7 @@ impl Delivery {
         if piece.position == self.next && !wait && !self.has_held() {
             return Some(piece);
         }
+        self.forget_filled();
         let disorder = self.disorder_mut();
         if disorder.held.back().is_some_and(|last| piece.position < last.end()) {
             let late = disorder
@@ -322,6 +323,7 @@ impl Delivery {
         if position <= self.acked() {
             return;
         }
+        self.forget_filled();
         let next = self.next;
         let disorder = self.disorder_mut();
         disorder.acked = position;
@@ -336,6 +338,16 @@ impl Delivery {
             let disorder = self.disorder_mut();
             disorder.proven_at = Some(segment.time);
             disorder.waited = 0;
+        }
+    }
+
+    /// Forgets how an earlier hole was known that late packets have filled while nothing was held behind it.
+    fn forget_filled(&mut self) {
+        if !self.has_held()
+            && !self.has_gap()
+            && let Some(disorder) = &mut self.disorder
+        {
+            (disorder.evidence, disorder.proven_at) = (None, None);
         }
     }
 
