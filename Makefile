@@ -1,5 +1,5 @@
 # make demo      what netdiag does, on a broken five-broker compose file; needs no Docker, no Java and no compiler
-# make native    builds the capture engine of native/ and installs it into .venv; needs Rust
+# make native    builds the capture engine of native/ as wheels hold it and installs it into .venv; needs Rust
 # make wheels    wheels of the capture engine for other machines, into dist; needs Rust
 # make test      everything that a change must pass; CI runs the same
 # make bars      the long measurements, resumable; writes docs/bars.md (make bars BARS="name ..." for some)

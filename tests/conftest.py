@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Import no file for `-m "lab ..."`, `-m "... alone"` or `-m "hypothesis ..."` without what is asked for: most."""
+    """For `-m` with lab, alone or hypothesis, import only the files that mention it: most do not."""
     if collection_path.suffix != ".py" or _mentions(collection_path, _asked_for(config)):
         return None
     return True

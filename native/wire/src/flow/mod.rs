@@ -76,7 +76,7 @@ impl Index {
         found
     }
 
-    /// The place that something with this hash has, most likely: what is there is not looked at.
+    /// The place of a key with this hash, most likely; 0 if there is none. The key itself is not compared.
     #[inline]
     fn guess(&self, hash: u64) -> u32 {
         self.table.find(hash, |_| true).map_or(0, |&(slot, _)| slot)
@@ -174,7 +174,7 @@ impl Flows {
         }
     }
 
-    /// Which connection has a key. That the one at this place is looked at first costs no miss of the cache.
+    /// Which connection has a key. The one at place `first` is tried before the index.
     #[inline]
     fn find(&self, key: &Key, first: u32) -> Option<Found> {
         let side = self.entry(first).and_then(|entry| entry.key(0)?.side_of(key));
@@ -184,8 +184,8 @@ impl Flows {
         }
     }
 
-    /// Where the connections of the next segments are, most likely. What the segments will look at is looked at here, a
-    /// step for all of them at a time, so that the misses of the cache are waited for together.
+    /// Guesses the places of the connections of the next segments by the hashes of their keys. Each step reads the memory
+    /// of all of them, so that the processor waits for several cache misses at a time.
     #[inline]
     pub fn ahead<const MOST: usize>(&self, hashes: &[u64], guesses: &mut SmallVec<[u32; MOST]>) {
         guesses.clear();
