@@ -128,6 +128,8 @@ def _imported(path: Path, name: str, modules: dict[str, Path]) -> Iterator[str]:
 
 
 KEPT = ROOT / ".cache" / "faults"
+# What cargo keeps, beside what is known.
+TARGET = ROOT / ".cache" / "faults-target"
 # So many files at a time, and no more: what those do not see has no test of its own.
 PORTIONS = (1, 4, 12)
 _TESTS_FAILED = 1
@@ -240,7 +242,7 @@ def _run(tree: Path, tests: Sequence[str]) -> Result:
 
 
 def _of_crates(tree: Path) -> Result:
-    environment = {**os.environ, "CARGO_TARGET_DIR": str(KEPT / "target")}
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(TARGET)}
     words = ("test", "--locked", "--workspace", "--quiet")
     done = subprocess.run(
         ["cargo", *words], cwd=tree / "native", env=environment, capture_output=True, text=True, check=False

@@ -711,4 +711,36 @@ mod tests {
         }
         assert_eq!((pairing.pending.len(), events.len()), (2, 4));
     }
+
+    #[test]
+    fn the_software_of_a_client_has_a_name_and_perhaps_a_version() {
+        for (name, version, told) in [
+            ("librdkafka", "2.3.0", "librdkafka 2.3.0"),
+            ("librdkafka", "", "librdkafka"),
+        ] {
+            // ApiVersions v3, of the client "app".
+            let mut request = b"\0\x12\0\x03\0\0\0\x01\0\x03app\0".to_vec();
+            for text in [name, version] {
+                request.push(text.len() as u8 + 1);
+                request.extend(text.as_bytes());
+            }
+            request.push(0);
+            let mut pairing = Pairing::new();
+            PairingSink {
+                pairing: &mut pairing,
+                bodies: &mut Bodies::new(Wanted::all_but_records()),
+                rooms: &mut Rooms::default(),
+                events: &mut Vec::new(),
+                hears: false,
+            }
+            .message(Message {
+                is_request: true,
+                size: request.len() as u32,
+                head: &request,
+                walker: None,
+                times: Times::default(),
+            });
+            assert_eq!(pairing.client_software.as_deref(), Some(told));
+        }
+    }
 }

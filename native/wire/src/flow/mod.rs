@@ -387,3 +387,50 @@ impl From<Stored> for Flows {
         flows
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The client ports of connections, as they end.
+    #[derive(Default)]
+    struct Ended(Vec<u16>);
+
+    impl FlowSink for Ended {
+        fn open(&mut self, _: u32, _: &Entry) {}
+        fn segment(&mut self, _: u32, _: u8, _: &Entry, _: &Segment<'_>) {}
+        fn close(&mut self, _: u32, entry: Box<Entry>) {
+            self.0.extend(entry.keys().next().map(|kept| kept.key().source_port()));
+        }
+    }
+
+    #[test]
+    fn who_is_silent_for_long_is_forgotten() {
+        let (mut flows, mut ended) = (Flows::new(10, false), Ended::default());
+        for (port, time) in [
+            (1, 0),
+            (2, IDLE_FOR / 2),
+            (3, IDLE_FOR),
+            (3, IDLE_FOR + SWEEP_EVERY + 1),
+        ] {
+            assert_eq!(ended.0, [] as [u16; 0]);
+            let host = |last: u8| [10, 0, 0, last].into();
+            let segment = Segment {
+                time,
+                number: 1,
+                payload: b"",
+                length: 0,
+                sequence: 1,
+                acknowledgement: 1,
+                window: 1000,
+                identification: -1,
+                interface: 0,
+                file: 0,
+                flags: 0,
+                window_scale: -1,
+            };
+            flows.push(&Key::new(host(1), host(2), port, 9092, b""), None, &segment, &mut ended);
+        }
+        assert_eq!(ended.0, [1]);
+    }
+}

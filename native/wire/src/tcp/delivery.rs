@@ -482,3 +482,24 @@ impl Disorder {
         self.held.insert(at, piece);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_the_one_nearest_to_what_comes_next() {
+        let mut delivery = Delivery::new();
+        delivery.begin(0xffff_fff0);
+        delivery.next += 0x20;
+        for (sequence, position) in [
+            (0x10, 0x1_0000_0010),
+            (0x30, 0x1_0000_0030),
+            (0, 0x1_0000_0000),
+            (0xffff_fff0, 0xffff_fff0),
+            (0xffff_ff00, 0xffff_ff00),
+        ] {
+            assert_eq!(delivery.position(sequence), position);
+        }
+    }
+}
