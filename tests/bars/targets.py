@@ -56,6 +56,10 @@ TARGETS = (
         "tests.bars.release",
     ),
     _tests(
+        "lowest-versions",
+        "with every library at the lower bound of pyproject.toml: the fast tests of each module that imports one pass",
+    ),
+    _tests(
         "static",
         "each broken twin: the expected rule at the expected line; each repaired twin, S01 and S03: silence",
     ),

@@ -1,5 +1,8 @@
-"""The lower bounds in pyproject.toml are versions that work: netdiag runs with exactly those, and so do the fast
-tests of what imports a library."""
+"""The lower bounds in pyproject.toml are versions that work.
+
+netdiag runs with exactly those, and what imports a library can be imported; with `make bars BARS=lowest-versions` its
+fast tests pass, too.
+"""
 
 import ast
 import sys
@@ -64,6 +67,13 @@ def test_the_command_runs(lowest: Environment, tmp_path: Path) -> None:
         assert done.returncode == status, done.stdout + done.stderr
 
 
+def test_what_imports_a_library_can_be_imported(lowest: Environment, tmp_path: Path) -> None:
+    names = [f"netdiag.{path.removesuffix('.py').replace('/', '.')}" for path in USERS]
+    done = lowest.run("-c", f"import {', '.join(names)}", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.bar("lowest-versions", long=True)
 def test_the_fast_tests_pass(lowest: Environment) -> None:
     done = lowest.run(*("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", QUICK, *TESTS), cwd=ROOT)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]

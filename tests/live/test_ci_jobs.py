@@ -106,6 +106,16 @@ JOBS = {
     "GitLab, told a name made of the image": Job(text=pipeline("PLAINTEXT://apache-kafka:9092"), bootstraps=GITLAB),
     "GitLab, told localhost": Job(text=pipeline(LOCALHOST), bootstraps=GITLAB, errors=(CANNOT,)),
 }
+_QUICK = (
+    "runner with another port",
+    "runner with a listener of its own",
+    "container told localhost",
+    "container beside ZooKeeper",
+    "GitLab, told a name made of the image",
+)
+_PARAMETERS = [
+    pytest.param(job, id=name, marks=pytest.mark.bar("ci-jobs", long=name not in _QUICK)) for name, job in JOBS.items()
+]
 
 
 def started(text: str) -> tuple[CiJob, str]:
@@ -137,8 +147,7 @@ def _service(
     }
 
 
-@pytest.mark.bar("ci-jobs")
-@pytest.mark.parametrize("case", JOBS.values(), ids=JOBS.keys())
+@pytest.mark.parametrize("case", _PARAMETERS)
 def test_the_steps_get_what_is_predicted(case: Job, lab: Lab, tmp_path: Path, figure: Report) -> None:
     job, compose = started(case.text)
     file = tmp_path / "compose.yml"

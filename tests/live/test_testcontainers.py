@@ -120,7 +120,6 @@ ARRANGEMENTS = (
         right=Form(plan=(kafka(PYTHON), app("kafka:9092")), at="kafka:9092"),
         rule=MISSING,
         hints=("let containers use kafka:9092",),
-        is_short=True,
     ),
     Arrangement(
         name="java, a listener on a port of the library",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Frame = DataFrame
 
 
-@pytest.mark.bar("wire-truth")
+@pytest.mark.bar("wire-truth", long=True)
 def test_groups_in_the_aggregates(recording: Recording, spark: "SparkSession", figure: Figure) -> None:
     rows = rows_of_files(recording.files["bridge"])
     names = ("group_events", "leaders", "partitions", "batches", "exchanges")
