@@ -3,8 +3,6 @@
 Of all settings those that decide whether a connection and a login succeed, with the names and defaults of Kafka's
 `CommonClientConfigs`, `SslConfigs` and `SaslConfigs`. What names a file is not opened here. Secrets are in no `repr`;
 an `InputError` says which setting is wrong and never its value, where that could be one.
-
-`parse_properties` reads any Java properties file as `java.util.Properties.load` does.
 """
 
 import re
@@ -13,6 +11,7 @@ from dataclasses import field
 from enum import StrEnum
 
 from netdiag.errors import InputError
+from netdiag.kafka.java_properties import parse_properties
 from netdiag.patterns import regex
 from netdiag.values import dataclass
 
@@ -280,50 +279,3 @@ def _tokens(text: str) -> list[str]:
 def _unescaped(match: re.Match[str]) -> str:
     text = match[1]
     return chr(int(text, 8)) if text[0] in "01234567" else _ESCAPES.get(text, text)
-
-
-_FILE_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_ESCAPED = regex(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
-_BLANKS = " \t\f"
-# The key ends at the first separator that no backslash stands before.
-_KEY = regex(r"(?P<key>(?:[^\\=: \t\f]|\\.)*)(?P<rest>.*)", re.DOTALL)
-
-
-def parse_properties(text: str) -> dict[str, str]:
-    """The values by key, without the blanks around them, which Kafka strips; the last of equal keys wins."""
-    found: dict[str, str] = {}
-    for line in _logical_lines(text):
-        match = _KEY.match(line)
-        assert match is not None
-        rest = match["rest"].lstrip(_BLANKS)
-        if rest[:1] in ("=", ":"):
-            rest = rest[1:].lstrip(_BLANKS)
-        found[_file_unescaped(match["key"])] = _file_unescaped(rest).strip()
-    return found
-
-
-def _logical_lines(text: str) -> list[str]:
-    lines: list[str] = []
-    # The pieces of a line that goes on: joined once, whatever their number.
-    open_line: list[str] = []
-    for line in re.split(r"\r\n|\n|\r", text):
-        piece = line.lstrip(_BLANKS)
-        if not open_line and (not piece or piece[0] in "#!"):
-            continue
-        if _ends_open(piece):
-            open_line.append(piece[:-1])
-            continue
-        lines.append("".join((*open_line, piece)))
-        open_line = []
-    if any(open_line):
-        lines.append("".join(open_line))
-    return lines
-
-
-def _ends_open(piece: str) -> bool:
-    """Whether the line ends with a backslash that is not itself escaped."""
-    return (len(piece) - len(piece.rstrip("\\"))) % 2 == 1
-
-
-def _file_unescaped(text: str) -> str:
-    return _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else _FILE_ESCAPES.get(m[2], m[2]), text)

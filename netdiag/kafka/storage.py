@@ -10,7 +10,7 @@ from enum import Enum
 from io import StringIO
 
 from netdiag.digits import number_of
-from netdiag.kafka.client_properties import parse_properties
+from netdiag.kafka.java_properties import parse_properties
 from netdiag.kafka.stored_state import NOTHING_STORED, StoredState
 from netdiag.patterns import regex
 from netdiag.values import dataclass

@@ -5,7 +5,8 @@ server.properties, or of the file for `-zk-tls-config-file`. The login is the se
 """
 
 from netdiag.errors import InputError
-from netdiag.kafka.client_properties import ClientProperties, client_of, parse_jaas_file, parse_properties
+from netdiag.kafka.client_properties import ClientProperties, client_of, parse_jaas_file
+from netdiag.kafka.java_properties import parse_properties
 from netdiag.kafka.zookeeper import SaslUser
 
 _PREFIX = "zookeeper."

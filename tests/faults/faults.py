@@ -58,8 +58,8 @@ FAULTS = (
     ),
     _fault(
         "netdiag/deployment/sources",
-        "_ESCAPES.get(following, following), index, end",
-        "_ESCAPES.get(following, char), index, end",
+        "run and not (plain and run[-1][2] == piece[1])",
+        "run and not plain",
     ),
     _fault(
         "netdiag/deployment/sources/ci",

@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netdiag.compose.positions import Source
-from netdiag.deployment.sources.startup import read_properties
 from netdiag.errors import InputError
 from netdiag.kafka.client_properties import (
     ClientProperties,
@@ -17,7 +15,6 @@ from netdiag.kafka.client_properties import (
     parse_client_properties,
     parse_jaas,
     parse_jaas_file,
-    parse_properties,
 )
 
 SECRET = 's3cr3t;="x'
@@ -30,10 +27,6 @@ sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule require
 ssl.truststore.location=/etc/kafka/trust.jks
 ssl.truststore.password=trust-pass
 """
-
-
-def test_a_line_of_200_000_pieces() -> None:
-    assert parse_properties("a=" + "b\\\n" * 200_000 + "c\n") == {"a": "b" * 200_000 + "c"}
 
 
 def test_nothing_said_is_a_plaintext_client() -> None:
@@ -135,39 +128,6 @@ def test_jaas(text: str, options: dict[str, str]) -> None:
 def test_broken_jaas(text: str) -> None:
     with pytest.raises(InputError):
         parse_jaas(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("a=b", {"a": "b"}),
-        ("a : b ", {"a": "b"}),
-        ("a b=c", {"a": "b=c"}),
-        ("# a=b\n! c=d\n\n e=f", {"e": "f"}),
-        ("a=b\\\n   c\nd=e", {"a": "bc", "d": "e"}),
-        ("a=b\\\\\nc=d", {"a": "b\\", "c": "d"}),
-        ("a=1\na=2", {"a": "2"}),
-        ("k\\:e\\=y=v", {"k:e=y": "v"}),
-        ("a=\\u0041\\t|", {"a": "A\t|"}),
-        ("a", {"a": ""}),
-        ("a=b\r\nc=d\re=f", {"a": "b", "c": "d", "e": "f"}),
-        (
-            'sasl.jaas.config=org.x.PlainLoginModule required \\\n  username="u" \\\n  password="p";',
-            {"sasl.jaas.config": 'org.x.PlainLoginModule required username="u" password="p";'},
-        ),
-        ("", {}),
-        ("a=\\\tb\\ ", {"a": "b"}),
-    ],
-)
-def test_the_grammar(text: str, values: dict[str, str]) -> None:
-    assert parse_properties(text) == values
-    assert {key: str(value) for key, value in read_properties(Source("f", text)).items()} == values
-
-
-@given(st.text(alphabet="ab=: #!\\\n\r\tu0041", max_size=40))
-def test_the_reader_with_places_reads_the_same(text: str) -> None:
-    expected = {key: str(value) for key, value in read_properties(Source("f", text)).items()}
-    assert parse_properties(text) == expected
 
 
 JAAS_FILE = """

@@ -47,9 +47,9 @@ from netdiag.kafka.client_properties import (
     client_of,
     parse_jaas_file,
     parse_login_module,
-    parse_properties,
 )
 from netdiag.kafka.images.reference import ImageFamily
+from netdiag.kafka.java_properties import parse_properties
 from netdiag.kafka.security import OpenedStore, TrustAnchor
 from netdiag.patterns import regex
 

@@ -24,6 +24,7 @@ from netdiag.kafka.images.families import FAMILIES, Sign
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.images.settings import Provenance, Setting
 from netdiag.kafka.images.unknown import beside_unknown
+from netdiag.kafka.java_properties import Piece, properties
 from netdiag.kafka.rest_services import is_oauth_url
 from netdiag.kafka.storage import META_PROPERTIES, MetaProperties, UnreadableMetaProperties, meta_properties
 from netdiag.patterns import regex
@@ -34,10 +35,6 @@ _NAME = regex(r"\{(?P<braced>[A-Za-z_][A-Za-z0-9_]*)\}|(?P<bare>[A-Za-z_][A-Za-z
 _ENDS = frozenset(";&|\n()")
 # Longer ones are programs, not command lines.
 _LONGEST_SCRIPT = 64 * 1024
-Piece = tuple[str, int, int]
-_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_UNICODE = regex("u([0-9a-fA-F]{4})")
-_BLANKS = " \t\f"
 # How `read` tells a file in a volume from one of this machine: volume:NAME/PATH.
 IN_VOLUME = "volume:"
 # Where images that start from a relative path stand.
@@ -259,25 +256,11 @@ def stored_identities(broker: Broker, service: Service, read: ReadFile) -> Itera
 
 
 def read_properties(source: Source) -> dict[str, Text]:
-    """The values by key, without the blanks around them, escaped or not, which Kafka strips.
-
-    UnicodeDecodeError where the file is not text.
-    """
+    """The values by key; UnicodeDecodeError where the file is not text."""
     found: dict[str, Text] = {}
-    for pieces in _logical_lines(source.text):
-        cut = next((i for i, (char, start, end) in enumerate(pieces) if end - start == 1 and char in "=: \t\f"), None)
-        key = "".join(char for char, _, _ in pieces[:cut])
-        rest = pieces[cut:] if cut is not None else []
-        start = _skip_blanks(rest, 0)
-        if start < len(rest) and rest[start][0] in "=:" and rest[start][2] - rest[start][1] == 1:
-            start = _skip_blanks(rest, start + 1)
-        while start < len(rest) and rest[start][0].isspace():
-            start += 1
-        value = rest[start:]
-        while value and value[-1][0].isspace():
-            value.pop()
-        first = value[0][1] if value else pieces[-1][2]
-        found[key] = assemble(source, _joined_pieces(value), first, value[-1][2] if value else first)
+    for each in properties(source.text):
+        end = each.value[-1][2] if each.value else each.at
+        found[each.key] = assemble(source, _joined_pieces(each.value), each.at, end)
     return found
 
 
@@ -480,51 +463,6 @@ def _substitution_end(value: str, index: int) -> int:
 
 def _holds(target: str, path: str) -> bool:
     return path == target or path.startswith(target.rstrip("/") + "/")
-
-
-def _logical_lines(text: str) -> Iterator[list[Piece]]:
-    """The logical lines, character by character as (character, from, to) with escapes resolved."""
-    pieces: list[Piece] = []
-    index, at_start = 0, True
-    while index < len(text):
-        char = text[index]
-        if at_start and (char in _BLANKS or char in "\r\n"):
-            index += 1
-        elif at_start and not pieces and char in "#!":
-            index = _line_end(text, index)
-        elif char in "\r\n":
-            if pieces:
-                yield pieces
-            pieces, at_start = [], True
-            index += 1
-        elif char == "\\":
-            at_start = False
-            following = text[index + 1 : index + 2]
-            unicode = _UNICODE.match(text, index + 1)
-            if following in ("\r", "\n", ""):
-                index += 3 if text[index + 1 : index + 3] == "\r\n" else 2
-                at_start = True
-            else:
-                end = unicode.end() if unicode else index + 2
-                pieces.append((chr(int(unicode[1], 16)) if unicode else _ESCAPES.get(following, following), index, end))
-                index = end
-        else:
-            at_start = False
-            pieces.append((char, index, index + 1))
-            index += 1
-    if pieces:
-        yield pieces
-
-
-def _line_end(text: str, index: int) -> int:
-    ends = [end for end in (text.find("\n", index), text.find("\r", index)) if end >= 0]
-    return min(ends, default=len(text))
-
-
-def _skip_blanks(pieces: list[Piece], start: int) -> int:
-    while start < len(pieces) and pieces[start][0] in _BLANKS and pieces[start][2] - pieces[start][1] == 1:
-        start += 1
-    return start
 
 
 def _joined_pieces(pieces: list[Piece]) -> Iterator[Piece]:
