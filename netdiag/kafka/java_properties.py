@@ -10,6 +10,7 @@ Piece = tuple[str, int, int]
 
 _BLANKS = " \t\f"
 _ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_LINE_END = regex(r"[\r\n]")
 _UNICODE = regex(r"\\u([0-9a-fA-F]{4})")
 
 
@@ -60,7 +61,8 @@ def _logical_lines(text: str) -> Iterator[tuple[list[tuple[str, int]], int]]:
             skips_blanks = continues = False
         if char not in "\r\n":
             if not line and char in "#!":
-                index, skips_blanks = _line_end(text, index), True
+                end = _LINE_END.search(text, index)
+                index, skips_blanks = end.start() if end else len(text), True
             else:
                 line.append((char, index - 1))
                 is_escaped = char == "\\" and not is_escaped
@@ -75,11 +77,6 @@ def _logical_lines(text: str) -> Iterator[tuple[list[tuple[str, int]], int]]:
             line, skips_blanks, is_escaped = [], True, False
     if line:
         yield line[: len(line) - is_escaped], index
-
-
-def _line_end(text: str, index: int) -> int:
-    ends = [end for end in (text.find("\n", index), text.find("\r", index)) if end >= 0]
-    return min(ends, default=len(text))
 
 
 def _unescaped(line: list[tuple[str, int]]) -> list[Piece]:
