@@ -58,8 +58,8 @@ FAULTS = (
     ),
     _fault(
         "netdiag/deployment/sources",
-        "run and not (plain and run[-1][2] == piece[1])",
-        "run and not plain",
+        'if not option.startswith("--") and "c" in option:',
+        'if option == "-c":',
     ),
     _fault(
         "netdiag/deployment/sources/ci",

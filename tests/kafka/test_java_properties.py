@@ -1,5 +1,6 @@
 """Properties files, as Java reads them."""
 
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
@@ -51,8 +52,16 @@ def test_the_grammar(text: str, values: dict[str, str]) -> None:
     assert {key: str(value) for key, value in read_properties(Source("f", text)).items()} == values
 
 
-def test_a_line_of_many_pieces_is_joined_once() -> None:
-    assert parse_properties("a=" + "b\\\n" * 200_000 + "c\n") == {"a": "b" * 200_000 + "c"}
+@pytest.mark.parametrize("line", ["b\\\n", "# b\n", "\\\n", "\\ ", "b"])
+def test_many_of_anything_take_little_memory(line: str) -> None:
+    """A file of a client may have 4 MiB."""
+    text = "a=" + line * (400_000 // len(line))
+    tracemalloc.start()
+    values = parse_properties(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert list(values) == ["a"]
+    assert peak < 120 * len(text)
 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=30).map("".join))

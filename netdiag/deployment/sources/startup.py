@@ -24,7 +24,7 @@ from netdiag.kafka.images.families import FAMILIES, Sign
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.images.settings import Provenance, Setting
 from netdiag.kafka.images.unknown import beside_unknown
-from netdiag.kafka.java_properties import Piece, properties
+from netdiag.kafka.java_properties import properties
 from netdiag.kafka.rest_services import is_oauth_url
 from netdiag.kafka.storage import META_PROPERTIES, MetaProperties, UnreadableMetaProperties, meta_properties
 from netdiag.patterns import regex
@@ -260,7 +260,7 @@ def read_properties(source: Source) -> dict[str, Text]:
     found: dict[str, Text] = {}
     for each in properties(source.text):
         end = each.value[-1][2] if each.value else each.at
-        found[each.key] = assemble(source, _joined_pieces(each.value), each.at, end)
+        found[each.key] = assemble(source, each.value, each.at, end)
     return found
 
 
@@ -463,19 +463,3 @@ def _substitution_end(value: str, index: int) -> int:
 
 def _holds(target: str, path: str) -> bool:
     return path == target or path.startswith(target.rstrip("/") + "/")
-
-
-def _joined_pieces(pieces: list[Piece]) -> Iterator[Piece]:
-    """Neighbours that stand in the file as they are, as one piece."""
-    run: list[Piece] = []
-    for piece in pieces:
-        plain = piece[2] - piece[1] == 1
-        if run and not (plain and run[-1][2] == piece[1]):
-            yield "".join(char for char, _, _ in run), run[0][1], run[-1][2]
-            run = []
-        if plain:
-            run.append(piece)
-        else:
-            yield piece
-    if run:
-        yield "".join(char for char, _, _ in run), run[0][1], run[-1][2]
