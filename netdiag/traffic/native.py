@@ -76,7 +76,7 @@ class MissingEngine(NetdiagError):
 
 
 class Batch(Protocol):
-    """Rows of one table, in the columns asked for; at most 16,384. Arrow's C data interface takes it as it is."""
+    """Rows of one table, in the columns asked for; at most 8,192. Arrow's C data interface takes it as it is."""
 
     @property
     def table(self) -> str: ...

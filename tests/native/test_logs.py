@@ -254,4 +254,4 @@ def test_many_records_come_in_batches_of_rows(tmp_path: Path) -> None:
     sizes = [
         len(each) for ready in native.read_logs([file], {"log_records": ("offset",)}) for each in ready["log_records"]
     ]
-    assert (sum(sizes), max(sizes)) == (40_000, 16_384)
+    assert (sum(sizes), max(sizes)) == (40_000, 8192)

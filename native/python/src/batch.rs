@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::capsules;
 use crate::shapes::shape_of;
 
-/// Rows of one table, in the columns asked for; at most 16,384.
+/// Rows of one table, in the columns asked for; at most 8,192.
 #[pyclass(frozen, module = "netdiag_native")]
 pub struct Batch {
     pub batch: rows::Batch,

@@ -22,7 +22,7 @@ pub use packed::{Packed, Packer};
 pub use stream::ArrowStream;
 
 /// Rows of one batch at most: several of each table are under way at a time.
-pub const MOST_ROWS: usize = 16_384;
+pub const MOST_ROWS: usize = 8192;
 
 /// A batch is cut behind the row that makes its text as long as this: lists of topics can be long.
 pub const MUCH_TEXT: usize = 8 << 20;
