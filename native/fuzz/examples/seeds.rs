@@ -289,7 +289,7 @@ impl MessageSink for Sink<'_> {
         &mut self.messages.spare
     }
 
-    fn expects(&self, correlation_id: i32) -> bool {
-        self.waiting.contains_key(&correlation_id)
+    fn client_id(&self) -> Option<&str> {
+        None
     }
 }

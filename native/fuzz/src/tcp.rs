@@ -1,6 +1,7 @@
 //! Delivery, framing and identification: nothing is invented where packets are only missing, repeated, cut short or out
 //! of order, all is found where none is, and every byte of a stream is in a message or in a loss.
 
+use netdiag_wire::kafka::request_header;
 use netdiag_wire::message::{Message, MessageSink, Spare, Walker};
 use netdiag_wire::packet::Segment;
 use netdiag_wire::tcp::{Dialogue, KEEP, Lost};
@@ -64,10 +65,10 @@ impl MessageSink for Sink {
         &mut self.spare
     }
 
-    fn expects(&self, correlation_id: i32) -> bool {
-        let requests = self.found.iter().filter(|found| found.is_request);
-        let mut ids = requests.filter_map(|found| found.head.get(4..8));
-        ids.any(|id| id == correlation_id.to_be_bytes())
+    fn client_id(&self) -> Option<&str> {
+        let mut requests = self.found.iter().filter(|found| found.is_request);
+        let id = requests.find_map(|found| request_header(&found.head, found.size).client_id)?;
+        std::str::from_utf8(id).ok()
     }
 }
 

@@ -165,6 +165,6 @@ pub trait MessageSink {
     /// Where messages that are not cut out of one segment have their room.
     fn spare(&mut self) -> &mut Spare<Self::Walker>;
 
-    /// Whether a request with this id waits for its response: what a response found by looking is held against.
-    fn expects(&self, correlation_id: i32) -> bool;
+    /// The first client id that a request showed, as text: what a request found by looking is held against.
+    fn client_id(&self) -> Option<&str>;
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// What a state begins with; the version counts whenever what follows changes.
-const MAGIC: &[u8] = b"netdiag state 7\n";
+const MAGIC: &[u8] = b"netdiag state 8\n";
 /// What the states of all versions begin with.
 const ANY: &[u8] = b"netdiag state ";
 const SUM: usize = 4;

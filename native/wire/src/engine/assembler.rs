@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use compact_str::CompactString;
+
 use super::work::{Begun, Came, Made, Over};
 use super::worker::place;
 use crate::capture::Interfaces;
@@ -220,7 +222,7 @@ impl Assembler {
             protocol: over.spoken.as_str(),
             sasl_mechanism: over.sasl_mechanism.as_deref(),
             server_name: over.server_name.as_deref(),
-            client_software: over.client_software.as_deref(),
+            client_software: over.client_software.as_deref().map(CompactString::as_str),
             client_id: over.client_id.as_deref(),
             client_packets: whole(client.packets),
             broker_packets: whole(broker.packets),

@@ -1,5 +1,7 @@
 //! What the threads of an engine hand to each other.
 
+use std::sync::Arc;
+
 use compact_str::CompactString;
 
 use crate::decode::names::NameRow;
@@ -134,7 +136,7 @@ pub(super) struct Over {
     pub spoken: Spoken,
     pub server_name: Option<String>,
     pub sasl_mechanism: Option<CompactString>,
-    pub client_software: Option<CompactString>,
+    pub client_software: Option<Arc<CompactString>>,
     pub client_id: Option<CompactString>,
     pub requests: u64,
     pub responses: u64,

@@ -271,7 +271,7 @@ mod tests {
     fn a_connection_is_as_small_as_it_is_said_to_be() {
         assert_eq!(
             (size_of::<Talk>(), size_of::<Entry>(), size_of::<Begun>()),
-            (544, 112, 64)
+            (440, 96, 64)
         );
     }
 }

@@ -4,7 +4,9 @@
 //! request with acks=0 had no response to come, that of the others was lost. A response whose request is not there yet
 //! may have been captured before it (a card with two queues), so the last few of these wait. Memory is bounded.
 
+use std::collections::VecDeque;
 use std::mem;
+use std::sync::Arc;
 
 use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
@@ -33,6 +35,8 @@ const MOST_ORPHANS: usize = 64;
 const ORPHAN_BYTES: usize = 16_384;
 /// The room of so many requests is used again at most.
 const MOST_FREE: usize = 1024;
+/// So many kinds of clients are known again.
+const MOST_SHARED: usize = 16;
 /// A response may have been captured so long before its request.
 const EARLY: i64 = 1_000_000_000;
 
@@ -199,7 +203,7 @@ pub struct Pairing {
     pub responses: u64,
     /// The one that was seen first.
     pub client_id: Option<CompactString>,
-    pub client_software: Option<CompactString>,
+    pub client_software: Option<Arc<CompactString>>,
     /// Few say one.
     pub sasl_mechanism: Option<Box<CompactString>>,
 }
@@ -251,7 +255,7 @@ impl Pairing {
         &mut self,
         message: Message<'_, BodyWalker>,
         bodies: &mut Bodies,
-        free: &mut FreeRequests,
+        rooms: &mut Rooms,
         hears: bool,
         events: &mut Vec<Event>,
     ) {
@@ -301,14 +305,14 @@ impl Pairing {
             if let Some(name) = &client.software_name {
                 let version = client.software_version.as_deref().unwrap_or_default();
                 let both = compact_str::format_compact!("{name} {version}");
-                self.client_software = Some(both.trim_end().into());
+                self.client_software = Some(rooms.shared(both.trim_end()));
             }
             if let Some(mechanism) = &client.sasl_mechanism {
                 self.sasl_mechanism = Some(Box::new(mechanism.clone()));
             }
         }
         let rows = rows_of(&facts);
-        let asked = free.fill(Asked {
+        let asked = rooms.requests.fill(Asked {
             header,
             size: message.size,
             times: message.times,
@@ -417,6 +421,21 @@ impl FreeRequests {
 pub struct Rooms {
     pub messages: Spare<BodyWalker>,
     pub requests: FreeRequests,
+    /// What clients were lately.
+    software: VecDeque<Arc<CompactString>>,
+}
+
+impl Rooms {
+    /// The software of a client, of which most connections have the same.
+    fn shared(&mut self, software: &str) -> Arc<CompactString> {
+        if let Some(known) = self.software.iter().find(|known| ***known == software) {
+            return Arc::clone(known);
+        }
+        self.software.truncate(MOST_SHARED - 1);
+        let shared = Arc::new(CompactString::from(software));
+        self.software.push_front(Arc::clone(&shared));
+        shared
+    }
 }
 
 /// Takes the messages of a connection to its pairing; what they tell is added to `events`.
@@ -445,8 +464,7 @@ impl MessageSink for PairingSink<'_> {
             pairing.digests[usize::from(message.is_request)].update(message.size, head);
         }
         if message.is_request {
-            let free = &mut self.rooms.requests;
-            pairing.request(message, self.bodies, free, self.hears, self.events);
+            pairing.request(message, self.bodies, self.rooms, self.hears, self.events);
         } else {
             pairing.response(message, self.bodies, self.events);
         }
@@ -476,8 +494,8 @@ impl MessageSink for PairingSink<'_> {
         self.bodies.response_walker(api_key, api_version, body, size)
     }
 
-    fn expects(&self, correlation_id: i32) -> bool {
-        self.pairing.position(correlation_id).is_some()
+    fn client_id(&self) -> Option<&str> {
+        self.pairing.client_id.as_deref()
     }
 }
 
@@ -740,7 +758,8 @@ mod tests {
                 walker: None,
                 times: Times::default(),
             });
-            assert_eq!(pairing.client_software.as_deref(), Some(told));
+            let software = pairing.client_software.as_deref();
+            assert_eq!(software.map(CompactString::as_str), Some(told));
         }
     }
 }

@@ -39,9 +39,8 @@ impl Opening {
 /// The first segments of both sides; `opener` is the side of the SYN, None before one was seen.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Handshake {
-    /// When the SYN was sent, and the ACK of its SYN-ACK; Options would take a word more each.
-    sent: i64,
-    acknowledged: i64,
+    /// From the SYN to the ACK of its SYN-ACK; as long as one of them was not seen, what the other one adds to it.
+    took: i64,
     is_sent: bool,
     is_answered: bool,
     is_acknowledged: bool,
@@ -65,7 +64,8 @@ impl Handshake {
                 self.opener.get_or_insert(1 - side);
                 self.is_answered = true;
             } else if !self.is_sent {
-                (self.is_sent, self.sent) = (true, time);
+                self.is_sent = true;
+                self.took = self.took.wrapping_sub(time);
                 self.opener = Some(side);
             }
             return;
@@ -75,7 +75,8 @@ impl Handshake {
                 self.refused = true;
             }
         } else if flags & ACK != 0 && self.opener == Some(side) && self.is_answered && !self.is_acknowledged {
-            (self.is_acknowledged, self.acknowledged) = (true, time);
+            self.is_acknowledged = true;
+            self.took = self.took.wrapping_add(time);
         }
         self.saw_data |= segment.length > 0;
     }
@@ -105,7 +106,9 @@ pub struct Entry {
     /// The first one that was named; 0 before.
     interface: u32,
     handshake: Handshake,
-    initial: [Option<u32>; 2],
+    /// The numbers of the SYNs, of both sides, and whether they were seen.
+    initial: [u32; 2],
+    syns: [bool; 2],
     fins: [bool; 2],
     reset: Option<u8>,
     rare: Option<Box<Rare>>,
@@ -136,7 +139,8 @@ impl Entry {
             file: segment.file,
             interface: 0,
             handshake: Handshake::default(),
-            initial: [None; 2],
+            initial: [0; 2],
+            syns: [false; 2],
             fins: [false; 2],
             reset: None,
             rare: None,
@@ -209,7 +213,7 @@ impl Entry {
         if segment.flags & (SYN | FIN | RST) != 0 {
             let at = usize::from(side & 1);
             if segment.flags & SYN != 0 {
-                self.initial[at] = Some(segment.sequence);
+                (self.initial[at], self.syns[at]) = (segment.sequence, true);
             } else if segment.flags & FIN != 0 {
                 self.fins[at] = true;
             } else {
@@ -257,9 +261,11 @@ impl Entry {
 
     /// Whether a SYN of this side opens another connection on the same addresses.
     pub(super) fn is_another(&self, side: u8, segment: &Segment<'_>) -> bool {
-        match self.initial[usize::from(side & 1)] {
-            Some(known) => known != segment.sequence,
-            None => self.handshake.saw_data || self.is_closed(),
+        let at = usize::from(side & 1);
+        if self.syns[at] {
+            self.initial[at] != segment.sequence
+        } else {
+            self.handshake.saw_data || self.is_closed()
         }
     }
 
@@ -302,7 +308,7 @@ impl Entry {
     pub fn handshake_ms(&self) -> Option<f64> {
         let it = &self.handshake;
         let is_whole = it.is_sent && it.is_answered && it.is_acknowledged;
-        is_whole.then(|| it.acknowledged.saturating_sub(it.sent) as f64 / 1e6)
+        is_whole.then_some(it.took as f64 / 1e6)
     }
 
     /// As the column `ending` has it.

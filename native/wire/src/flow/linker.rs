@@ -19,7 +19,8 @@ const SEEN_WITHIN: i64 = 1_000_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Sent {
     pub slot: u32,
-    pub generation: u32,
+    /// The lower half of the order of the connection, as others may have its slot later.
+    pub order: u32,
     pub side: u8,
     pub time: i64,
     pub interface: u32,
@@ -57,10 +58,10 @@ impl Linker {
 
     /// Remembers a segment of a known connection.
     #[inline]
-    pub fn note(&mut self, segment: &Segment<'_>, ports: (u16, u16), slot: u32, generation: u32, side: u8) {
+    pub fn note(&mut self, segment: &Segment<'_>, ports: (u16, u16), slot: u32, order: u32, side: u8) {
         let sent = Sent {
             slot,
-            generation,
+            order,
             side,
             time: segment.time,
             interface: segment.interface,
@@ -191,7 +192,7 @@ mod tests {
     fn sent(slot: u32, time: i64) -> Sent {
         Sent {
             slot,
-            generation: 0,
+            order: 0,
             side: 0,
             time,
             interface: 0,

@@ -36,11 +36,7 @@ pub trait FlowSink {
 }
 
 /// A place for one connection after the other.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Slot {
-    generation: u32,
-    entry: Option<Entry>,
-}
+type Slot = Option<Entry>;
 
 /// Where a key leads.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +64,7 @@ impl Index {
     fn find(&self, key: &Key, slots: &[Slot]) -> Option<Found> {
         let mut found = None;
         self.table.find(self.hash(key), |&(slot, at)| {
-            let entry = slots.get(slot as usize).and_then(|slot| slot.entry.as_ref());
+            let entry = slots.get(slot as usize).and_then(Option::as_ref);
             let side = entry.and_then(|entry| entry.key(at as usize)?.side_of(key));
             found = side.map(|side| Found { slot, side });
             found.is_some()
@@ -85,7 +81,7 @@ impl Index {
     /// Adds a key of a connection, which is none of another one.
     fn insert(&mut self, slot: u32, at: usize, slots: &[Slot]) {
         let key_of = |(slot, at): (u32, u32)| {
-            let entry = slots.get(slot as usize)?.entry.as_ref()?;
+            let entry = slots.get(slot as usize)?.as_ref()?;
             Some(entry.key(at as usize)?.key())
         };
         let item = (slot, at as u32);
@@ -158,11 +154,7 @@ impl Flows {
             Some(found) => found,
             None => self.find_or_make(key, segment, sink),
         };
-        let Some(Slot {
-            generation,
-            entry: Some(entry),
-        }) = self.slots.get_mut(slot as usize)
-        else {
+        let Some(Some(entry)) = self.slots.get_mut(slot as usize) else {
             return;
         };
         self.last = slot;
@@ -170,7 +162,7 @@ impl Flows {
         sink.segment(slot, side, entry, segment);
         if let Some(linker) = &mut self.linker {
             let ports = (key.source_port(), key.destination_port());
-            linker.note(segment, ports, slot, *generation, side);
+            linker.note(segment, ports, slot, entry.order as u32, side);
         }
     }
 
@@ -234,7 +226,7 @@ impl Flows {
     /// The connections that are open, by their places.
     pub fn entries(&self) -> impl Iterator<Item = (u32, &Entry)> {
         let slots = (0u32..).zip(&self.slots);
-        slots.filter_map(|(number, slot)| Some((number, slot.entry.as_ref()?)))
+        slots.filter_map(|(number, slot)| Some((number, slot.as_ref()?)))
     }
 
     /// How many there are.
@@ -243,11 +235,11 @@ impl Flows {
     }
 
     fn entry(&self, slot: u32) -> Option<&Entry> {
-        self.slots.get(slot as usize)?.entry.as_ref()
+        self.slots.get(slot as usize)?.as_ref()
     }
 
     fn entry_mut(&mut self, slot: u32) -> Option<&mut Entry> {
-        self.slots.get_mut(slot as usize)?.entry.as_mut()
+        self.slots.get_mut(slot as usize)?.as_mut()
     }
 
     #[cold]
@@ -265,8 +257,9 @@ impl Flows {
     fn link(&mut self, key: &Key, segment: &Segment<'_>) -> Option<Found> {
         let ports = (key.source_port(), key.destination_port());
         let sent = self.linker.as_ref()?.find(segment, ports)?;
-        let slot = self.slots.get_mut(sent.slot as usize)?;
-        let entry = slot.entry.as_mut().filter(|_| slot.generation == sent.generation)?;
+        let entry = self
+            .entry_mut(sent.slot)
+            .filter(|entry| entry.order as u32 == sent.order)?;
         entry.also_seen(key, sent.side, segment, (sent.time, sent.interface));
         Some(Found {
             slot: sent.slot,
@@ -281,11 +274,11 @@ impl Flows {
         let (entry, side) = Entry::new(key, segment, self.opened);
         self.opened += 1;
         let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot::default());
+            self.slots.push(None);
             self.slots.len() as u32 - 1
         });
         sink.open(slot, &entry);
-        self.slots[slot as usize].entry = Some(entry);
+        self.slots[slot as usize] = Some(entry);
         Found { slot, side }
     }
 
@@ -321,11 +314,9 @@ impl Flows {
     }
 
     fn forget(&mut self, slot: u32, sink: &mut impl FlowSink) {
-        let Some(place) = self.slots.get_mut(slot as usize) else {
+        let Some(entry) = self.slots.get_mut(slot as usize).and_then(Option::take) else {
             return;
         };
-        let Some(entry) = place.entry.take() else { return };
-        place.generation = place.generation.wrapping_add(1);
         self.free.push(slot);
         for key in entry.keys() {
             self.index.remove(slot, &key.key());
@@ -377,7 +368,7 @@ impl From<Stored> for Flows {
             ..Flows::new(stored.most, false)
         };
         for (number, slot) in (0u32..).zip(&flows.slots) {
-            match &slot.entry {
+            match slot {
                 Some(entry) => (0..entry.keys().count()).for_each(|at| flows.index.insert(number, at, &flows.slots)),
                 None => flows.free.push(number),
             }

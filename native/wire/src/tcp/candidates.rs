@@ -85,8 +85,9 @@ fn response_header(bytes: &[u8]) -> Option<(i32, i32)> {
     ))
 }
 
-/// Whether a request begins at a place. `last`: nothing more comes.
-pub(super) fn judge_request(talk: &Talk, stream: &Unframed, place: Place, last: bool) -> Verdict {
+/// Whether a request begins at a place. `name`: the client id, as requests of this connection have it; `last`: nothing
+/// more comes.
+pub(super) fn judge_request(talk: &Talk, name: Option<&[u8]>, stream: &Unframed, place: Place, last: bool) -> Verdict {
     let Place { position, at_edge } = place;
     let head = stream.peek(position, 16 + BODY);
     let Some((size, api_key, api_version, correlation_id)) = request_header(&head) else {
@@ -96,17 +97,17 @@ pub(super) fn judge_request(talk: &Talk, stream: &Unframed, place: Place, last: 
     if !(SMALLEST_REQUEST..=LARGEST).contains(&size) || request_head(behind_size, size).is_none() {
         return Verdict::No;
     }
-    let named = is_named(talk, &head);
+    let named = is_named(name, &head);
     let is_named = named == Some(true);
     if named == Some(false) {
         return Verdict::No;
     }
-    if let Some(before) = talk.last_request
+    if let Some(before) = talk.last_request()
         && !rises(before, correlation_id, if is_named { FAR } else { NEAR })
     {
         return Verdict::No;
     }
-    let follows = talk.last_request.is_some();
+    let follows = talk.last_request().is_some();
     let is_believed = kafka::is_known(api_key, api_version) || (is_named && follows);
     if !is_believed {
         return Verdict::No;
@@ -182,8 +183,8 @@ pub(super) fn judge_response(talk: &Talk, stream: &Unframed, place: Place, last:
 }
 
 /// Whether the client id is that of the connection; `None` where there is none to tell it by.
-fn is_named(talk: &Talk, head: &[u8]) -> Option<bool> {
-    let known = talk.client_id()?;
+fn is_named(name: Option<&[u8]>, head: &[u8]) -> Option<bool> {
+    let known = name?;
     if head.len() < 15 {
         return None;
     }
@@ -293,7 +294,7 @@ pub(super) fn precedes(talk: &Talk, stream: &Unframed, is_request: bool, early: 
     }
     // A record batch ends where its response does, and its size also stands before a small number.
     let is_between = talk
-        .last_response
+        .last_response()
         .is_some_and(|before| rises(before, correlation_id, NEXT));
     let is_possible = rises(correlation_id, following, NEXT) && is_seen(&head, size);
     if does_lead {
@@ -352,13 +353,13 @@ fn judge_unasked(talk: &Talk, stream: &Unframed, place: Place, head: &[u8], last
         return Verdict::No;
     };
     if talk
-        .last_response
+        .last_response()
         .is_some_and(|before| !rises(before, correlation_id, FAR))
     {
         return Verdict::No;
     }
     if talk
-        .last_request
+        .last_request()
         .is_some_and(|asked| asked.wrapping_add(NEAR as i32).wrapping_sub(correlation_id) < 0)
     {
         return Verdict::No;
@@ -368,7 +369,7 @@ fn judge_unasked(talk: &Talk, stream: &Unframed, place: Place, head: &[u8], last
     }
     let is_seen = is_seen(head, size);
     let is_next = talk
-        .last_response
+        .last_response()
         .is_some_and(|before| rises(before, correlation_id, NEXT));
     if last
         && at_edge

@@ -26,9 +26,6 @@ const UNANSWERED_TIME: u64 = 1_000_000_000;
 /// Nanoseconds within which a late segment counts as swapped, not as sent again (Wireshark's limit as well).
 const REORDERED: i64 = 3_000_000;
 
-/// No window was seen; windows have 16 bits.
-const NO_WINDOW: u32 = u32::MAX;
-
 /// A piece of the stream that waits for the ones before it; `kept` may be shorter than `length`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Held {
@@ -126,6 +123,8 @@ pub(super) struct Disorder {
     pub held: VecDeque<Held>,
     held_bytes: u64,
     pub evidence: Option<Evidence>,
+    /// When the last packet was captured.
+    last_time: i64,
     proven_at: Option<i64>,
     /// Packets since the hole was proven.
     pub waited: u64,
@@ -146,6 +145,7 @@ impl Default for Disorder {
             held: VecDeque::new(),
             held_bytes: 0,
             evidence: None,
+            last_time: -1,
             proven_at: None,
             waited: 0,
             duplicates: 0,
@@ -167,11 +167,12 @@ pub(super) struct Delivery {
     pub next: i64,
     /// The sequence number of the first byte.
     start: u32,
-    window: u32,
-    pub packets: u64,
-    pub last_time: i64,
-    /// Where the first packet was captured.
-    pub place: Option<At>,
+    packets: u64,
+    /// Where the first packet was captured, once that is known.
+    place: At,
+    has_place: bool,
+    /// Whether the last window was 0.
+    is_shut: bool,
     pub copies: Copies,
     disorder: Option<Box<Disorder>>,
 }
@@ -181,10 +182,10 @@ impl Delivery {
         Delivery {
             next: -1,
             start: 0,
-            window: NO_WINDOW,
             packets: 0,
-            last_time: -1,
-            place: None,
+            place: At::default(),
+            has_place: false,
+            is_shut: false,
             copies: Copies::default(),
             disorder: None,
         }
@@ -198,7 +199,7 @@ impl Delivery {
 
     #[inline]
     pub fn touch(&self) -> u64 {
-        (self.next ^ self.last_time).cast_unsigned() ^ self.packets ^ self.copies.touch()
+        self.next.cast_unsigned() ^ self.packets ^ self.copies.touch()
     }
 
     #[inline]
@@ -255,12 +256,30 @@ impl Delivery {
         self.disorder.as_ref().and_then(|it| it.held.front())
     }
 
-    /// The window that a packet told.
+    /// How many packets were counted.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Where the first packet was captured; `at` where this is the first one.
+    pub fn place(&mut self, at: At) -> At {
+        if !self.has_place {
+            (self.place, self.has_place) = (at, true);
+        }
+        self.place
+    }
+
+    /// Counts a packet. `tells`: its window is one.
     #[inline]
-    pub fn set_window(&mut self, window: u32, counts: bool) {
-        if window != self.window {
-            self.window = window;
-            if window == 0 && counts {
+    pub fn count(&mut self, segment: &Segment<'_>, tells: bool) {
+        self.packets += 1;
+        if let Some(disorder) = &mut self.disorder {
+            disorder.last_time = segment.time;
+        }
+        let is_shut = segment.window == 0;
+        if is_shut != self.is_shut {
+            self.is_shut = is_shut;
+            if is_shut && tells {
                 self.disorder_mut().zero_windows += 1;
             }
         }
@@ -293,6 +312,7 @@ impl Delivery {
         }
         let Arrived { time, number, file, .. } = piece;
         disorder.evidence.get_or_insert(Evidence { time, number, file });
+        disorder.last_time = time;
         disorder.hold(piece);
         None
     }
@@ -410,12 +430,13 @@ impl Delivery {
         let end = self.gap_end();
         let length = u64::try_from(end - self.next).ok().filter(|&length| length > 0)?;
         self.next = end;
-        let unknown = Evidence {
-            time: self.last_time,
-            number: 0,
-            file: self.place.map_or(0, |at| at.file),
-        };
+        let file = self.place.file;
         let disorder = self.disorder_mut();
+        let unknown = Evidence {
+            time: disorder.last_time,
+            number: 0,
+            file,
+        };
         disorder.lost_bytes += length;
         Some((length, disorder.evidence.unwrap_or(unknown)))
     }
@@ -429,7 +450,7 @@ impl Delivery {
                 .map(|held| held.file)
                 .chain(it.evidence.iter().map(|evidence| evidence.file))
         });
-        held.chain(self.place.iter().map(|place| place.file))
+        held.chain(self.has_place.then_some(self.place.file))
     }
 
     /// Whether this can have come about by segments.

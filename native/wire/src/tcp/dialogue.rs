@@ -57,10 +57,6 @@ pub struct Dialogue<W> {
     talk: Talk,
     #[serde(deserialize_with = "sound_sides")]
     sides: [Side<W>; 2],
-    #[serde(deserialize_with = "sound_side")]
-    opener: Option<u8>,
-    #[serde(deserialize_with = "sound_side")]
-    client_side: Option<u8>,
 }
 
 impl<W: Walker> Dialogue<W> {
@@ -73,8 +69,6 @@ impl<W: Walker> Dialogue<W> {
         Dialogue {
             talk: Talk::new(keep),
             sides: [side(), side()],
-            opener: None,
-            client_side: None,
         }
     }
 
@@ -95,12 +89,12 @@ impl<W: Walker> Dialogue<W> {
 
     /// The side that sends requests, where that is known.
     pub fn client_side(&self) -> Option<usize> {
-        self.client_side.map(usize::from)
+        self.talk.client_side.map(usize::from)
     }
 
     /// The side of the SYN, where that was captured.
     fn opener(&self) -> Option<usize> {
-        self.opener.map(usize::from)
+        self.talk.opener.map(usize::from)
     }
 
     /// The files that what is to come may name; some of them more than once.
@@ -117,7 +111,7 @@ impl<W: Walker> Dialogue<W> {
     pub fn touch(&self, side: usize) -> u64 {
         let (here, there) = (&self.sides[side & 1], &self.sides[1 - (side & 1)]);
         (here.delivery.touch() ^ there.delivery.next.cast_unsigned())
-            .wrapping_add(self.talk.last_request.unwrap_or(0).unsigned_abs().into())
+            .wrapping_add(self.talk.last_request().unwrap_or(0).unsigned_abs().into())
             .wrapping_add(
                 self.talk
                     .waiting()
@@ -182,7 +176,7 @@ impl<W: Walker> Dialogue<W> {
         let lost_bytes = of(|it| it.lost_bytes);
         let span = it.span();
         Figures {
-            packets: it.packets,
+            packets: it.packets(),
             payload_bytes: span.saturating_sub(lost_bytes),
             retransmissions: of(|it| it.retransmissions),
             out_of_order: of(|it| it.out_of_order),
@@ -223,9 +217,7 @@ impl<W: Walker> Dialogue<W> {
     #[inline]
     fn plain<S: MessageSink<Walker = W>>(&mut self, side: usize, segment: &Segment<'_>, sink: &mut S) {
         let Side { delivery, framer } = &mut self.sides[side & 1];
-        delivery.packets += 1;
-        delivery.last_time = segment.time;
-        delivery.set_window(segment.window, true);
+        delivery.count(segment, true);
         delivery.copies.remember(segment);
         delivery.next += i64::from(segment.length);
         let Segment { time, number, file, .. } = *segment;
@@ -292,7 +284,7 @@ impl<W: Walker> Dialogue<W> {
             ..
         } = *segment;
         let at = At::of(segment);
-        let place = *here.place.get_or_insert(at);
+        let place = here.place(at);
         if here.copies.is_copy(segment) {
             here.disorder_mut().duplicates += 1;
             return;
@@ -304,9 +296,7 @@ impl<W: Walker> Dialogue<W> {
             here.disorder_mut().duplicates += 1;
             return;
         }
-        here.packets += 1;
-        here.last_time = time;
-        here.set_window(segment.window, flags & RST == 0);
+        here.count(segment, flags & RST == 0);
         let is_probe = flags & (SYN | FIN | RST) == 0 && length <= 1 && position == here.next - 1;
         if is_probe && here.has_begun() && here.next > here.start() {
             here.disorder_mut().keep_alives += 1;
@@ -366,10 +356,10 @@ impl<W: Walker> Dialogue<W> {
         if segment.flags & SYN != 0 {
             start(&mut self.sides[side], segment.sequence.wrapping_add(1));
             if segment.flags & ACK != 0 {
-                self.opener.get_or_insert(other as u8);
+                self.talk.opener.get_or_insert(other == 1);
                 start(&mut self.sides[other], segment.acknowledgement);
             } else {
-                self.opener.get_or_insert(side as u8);
+                self.talk.opener.get_or_insert(side == 1);
             }
         } else if segment.length > 0 && segment.flags & RST == 0 {
             self.sides[side].delivery.begin(segment.sequence);
@@ -384,7 +374,7 @@ impl<W: Walker> Dialogue<W> {
             }
             self.sides[side].delivery.disorder_mut().waited += 1;
             loop {
-                let alone = self.sides[1 - side].delivery.packets == 0;
+                let alone = self.sides[1 - side].delivery.packets() == 0;
                 let is_full = self.sides[1 - side].delivery.is_full();
                 let here = &mut self.sides[side].delivery;
                 let is_over = here.is_given_up(time, alone) || (is_full && here.has_gap());
@@ -532,7 +522,8 @@ impl<W: Walker> Dialogue<W> {
             }
         }
         let mut client = side;
-        let mut found = searcher.find(&self.talk, role != Some(false), last, from_start);
+        let name = self.talk.name(sink.client_id());
+        let mut found = searcher.find(&self.talk, name.as_deref(), role != Some(false), last, from_start);
         if found.is_none() && (role.is_none() || (role == Some(false) && !self.talk.asked)) {
             found = searcher.find_unasked(&self.talk);
             client = 1 - side;
@@ -549,7 +540,7 @@ impl<W: Walker> Dialogue<W> {
 
     /// This side sends requests, so the other one responses.
     fn be_client(&mut self, side: usize) {
-        self.client_side = Some(side as u8);
+        self.talk.client_side = Some(side == 1);
         self.talk.spoken = Spoken::Kafka;
         for (number, it) in self.sides.iter_mut().enumerate() {
             it.framer.is_request = Some(number == side);
@@ -559,7 +550,7 @@ impl<W: Walker> Dialogue<W> {
     /// Something else is spoken: all of it is counted, nothing is read.
     fn refuse(&mut self, client: Option<usize>, spoken: Spoken, server_name: Option<String>) {
         self.talk.spoken = spoken;
-        self.client_side = client.map(|side| side as u8).or(self.opener);
+        self.talk.client_side = client.map(|side| side == 1).or(self.talk.opener);
         if spoken == Spoken::Tls {
             self.talk.set_server_name(server_name);
         }
@@ -642,9 +633,4 @@ fn sound_sides<'de, D: Deserializer<'de>, W: Walker + Deserialize<'de>>(
         .iter()
         .all(|side| side.delivery.is_sound() && side.framer.is_sound());
     sound::<D, _>(sides, is_sound)
-}
-
-fn sound_side<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::Error> {
-    let side = Option::<u8>::deserialize(deserializer)?;
-    sound::<D, _>(side, side.is_none_or(|side| side < 2))
 }

@@ -69,37 +69,22 @@ impl Run<'_> {
     }
 }
 
-/// The first bytes of a size field whose rest is in another segment.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Header {
-    bytes: [u8; 3],
-    count: u8,
-}
-
-impl Header {
-    fn bytes(&self) -> &[u8] {
-        part(&self.bytes, 0, self.count.into())
-    }
-
-    fn add(&mut self, more: &[u8]) {
-        for &byte in more {
-            if let Some(place) = self.bytes.get_mut(usize::from(self.count)) {
-                *place = byte;
-                self.count += 1;
-            }
-        }
-    }
+/// What is in no message, or not in one yet.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Rest {
+    searcher: Option<Searcher>,
+    losses: Losses,
 }
 
 /// Takes one direction in order and hands its messages to the sink.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Framer<W> {
     partial: Option<Box<Partial<W>>>,
-    searcher: Option<Box<Searcher>>,
-    losses: Option<Box<Losses>>,
+    rest: Option<Box<Rest>>,
     /// Bytes that the partial message lacks; 0 where there is none.
     left: u32,
-    header: Header,
+    /// So many bytes of a size field are there whose rest is in another segment; the buffer of the partial message has them.
+    header: u8,
     pub mode: Mode,
     /// Whether requests or responses travel this way; `None` as long as nobody knows.
     pub is_request: Option<bool>,
@@ -110,10 +95,9 @@ impl<W: Walker> Framer<W> {
     pub fn new() -> Framer<W> {
         Framer {
             partial: None,
-            searcher: None,
-            losses: None,
+            rest: None,
             left: 0,
-            header: Header::default(),
+            header: 0,
             mode: Mode::Search,
             is_request: None,
             aside: Lost::Unknown,
@@ -125,7 +109,7 @@ impl<W: Walker> Framer<W> {
     pub fn take<S: MessageSink<Walker = W>>(&mut self, talk: &mut Talk, sink: &mut S, run: Run<'_>) {
         let kept = run.view.len() as u64;
         if kept < run.length {
-            let losses = self.losses.get_or_insert_default();
+            let losses = &mut self.rest.get_or_insert_default().losses;
             losses.truncated_bytes = losses.truncated_bytes.saturating_add(run.length - kept);
         }
         if self.mode == Mode::Frames {
@@ -172,7 +156,7 @@ impl<W: Walker> Framer<W> {
         } = run;
         let kept = view.len();
         let mut offset = 0;
-        if self.left > 0 || self.header.count > 0 {
+        if self.left > 0 || self.header > 0 {
             match self.go_on(talk, sink, run) {
                 Some(next) => offset = next,
                 None => return,
@@ -225,9 +209,11 @@ impl<W: Walker> Framer<W> {
         }
         let rest = run.behind(offset as u64);
         if kept as u64 == length && rest.view.len() < 4 {
-            self.header.add(rest.view);
             let partial = self.partial(sink);
+            partial.buffer.clear();
+            partial.buffer.extend_from_slice(rest.view);
             (partial.start_time, partial.start_number) = (time, number);
+            self.header = rest.view.len() as u8;
             return;
         }
         self.lose(rest.piece(false));
@@ -235,20 +221,20 @@ impl<W: Walker> Framer<W> {
 
     /// Count bytes as lost.
     pub fn note(&mut self, lost: Lost, bytes: u64, time: i64) {
-        self.losses.get_or_insert_default().note(lost, bytes, time);
+        self.rest.get_or_insert_default().losses.note(lost, bytes, time);
     }
 
     pub fn losses(&self) -> Option<&Losses> {
-        self.losses.as_deref()
+        self.rest.as_ref().map(|rest| &rest.losses)
     }
 
     /// The bytes whose boundaries are not known, unless there are none.
     pub fn searcher(&self) -> Option<&Searcher> {
-        self.searcher.as_deref()
+        self.rest.as_ref()?.searcher.as_ref()
     }
 
     pub fn searcher_mut(&mut self) -> &mut Searcher {
-        self.searcher.get_or_insert_default()
+        self.rest.get_or_insert_default().searcher.get_or_insert_default()
     }
 
     /// This direction is not Kafka: all of it is counted as something else.
@@ -260,9 +246,10 @@ impl<W: Walker> Framer<W> {
 
     /// A message begins at a position of what was put aside.
     pub fn found<S: MessageSink<Walker = W>>(&mut self, talk: &mut Talk, sink: &mut S, position: u64) {
-        let Some(mut searcher) = self.searcher.take() else {
+        let Some(mut searcher) = self.rest.as_mut().and_then(|rest| rest.searcher.take()) else {
             return;
         };
+        self.rest.take_if(|rest| rest.losses.is_empty());
         let (before, after) = searcher.cut(position);
         self.forget(&before, Lost::Resync);
         self.mode = Mode::Frames;
@@ -316,7 +303,7 @@ impl<W: Walker> Framer<W> {
     }
 
     fn cut_off<S: MessageSink<Walker = W>>(&mut self, sink: &mut S) {
-        let header = u64::from(self.header.count);
+        let header = u64::from(self.header);
         if self.left > 0 || header > 0 {
             let left = self.left;
             let partial = self.partial(sink);
@@ -324,7 +311,7 @@ impl<W: Walker> Framer<W> {
             self.note(Lost::GapAtEnd, if left > 0 { 4 + framed } else { header }, time);
         }
         self.left = 0;
-        self.header = Header::default();
+        self.header = 0;
     }
 
     /// The message that is not complete, or room for one.
@@ -362,7 +349,7 @@ impl<W: Walker> Framer<W> {
     }
 
     fn forget_searched(&mut self, lost: Lost) {
-        if let Some(searcher) = &mut self.searcher {
+        if let Some(searcher) = self.rest.as_mut().and_then(|rest| rest.searcher.as_mut()) {
             let pieces = searcher.cut(u64::MAX).0;
             self.forget(&pieces, lost);
         }
@@ -384,10 +371,10 @@ impl<W: Walker> Framer<W> {
 
     /// The size field of the next message is missing or impossible.
     fn lose(&mut self, piece: Piece) {
-        if self.header.count > 0 {
+        if self.header > 0 {
             let time = self.partial.as_ref().map_or(0, |partial| partial.start_time);
-            self.note(Lost::Resync, self.header.count.into(), time);
-            self.header = Header::default();
+            self.note(Lost::Resync, self.header.into(), time);
+            self.header = 0;
         }
         self.mode = Mode::Search;
         self.searcher_mut().add(piece);
@@ -396,31 +383,29 @@ impl<W: Walker> Framer<W> {
     /// Continue a message that began before; gives where the next one begins, or `None` where there is none.
     fn go_on<S: MessageSink<Walker = W>>(&mut self, talk: &mut Talk, sink: &mut S, run: Run<'_>) -> Option<usize> {
         let mut offset = 0;
-        let known = self.header.bytes();
-        if !known.is_empty() {
-            let missing = 4 - known.len();
+        let known = usize::from(self.header);
+        if known > 0 {
+            let missing = 4 - known;
             let Some(rest) = run.view.get(..missing) else {
                 if run.view.len() as u64 == run.length {
-                    self.header.add(run.view);
+                    self.header += run.view.len() as u8;
+                    self.partial(sink).buffer.extend_from_slice(run.view);
                 } else {
                     self.lose(run.piece(false));
                 }
                 return None;
             };
+            let partial = self.partial(sink);
+            let (start_time, start_number) = (partial.start_time, partial.start_number);
             let mut field = [0; 4];
-            field[..known.len()].copy_from_slice(known);
-            field[known.len()..].copy_from_slice(rest);
+            field[..known].copy_from_slice(part(&partial.buffer, 0, known));
+            field[known..].copy_from_slice(rest);
             let size = i32::from_be_bytes(field);
             if !self.is_size(talk, size) {
                 self.lose(run.piece(false));
                 return None;
             }
-            self.header = Header::default();
-            let Partial {
-                start_time,
-                start_number,
-                ..
-            } = *self.partial(sink);
+            self.header = 0;
             self.begin(sink, index(size) as u32, start_time, start_number);
             offset = missing;
         }
@@ -535,13 +520,13 @@ impl<W: Walker> Framer<W> {
 
     /// Whether this can have come about by bytes.
     pub fn is_sound(&self) -> bool {
-        self.header.count <= 3
-            && (self.left == 0 || self.partial.as_ref().is_some_and(|partial| self.left <= partial.size))
-            && self
-                .partial
-                .as_ref()
-                .is_none_or(|partial| partial.size <= LARGEST as u32)
-            && self.searcher.as_ref().is_none_or(|searcher| searcher.is_sound())
+        let partial = self.partial.as_ref();
+        let held = partial.map_or(0, |partial| partial.buffer.len());
+        self.header <= 3
+            && (self.header == 0 || (self.left == 0 && held == self.header.into()))
+            && (self.left == 0 || partial.is_some_and(|partial| self.left <= partial.size))
+            && partial.is_none_or(|partial| partial.size <= LARGEST as u32)
+            && self.searcher().is_none_or(Searcher::is_sound)
     }
 }
 

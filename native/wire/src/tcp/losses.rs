@@ -110,6 +110,10 @@ impl Losses {
         }
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.sums.is_empty() && self.truncated_bytes == 0
+    }
+
     pub fn sums(&self) -> &[Loss] {
         &self.sums
     }

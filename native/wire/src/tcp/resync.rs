@@ -116,10 +116,21 @@ impl Searcher {
         (out, false)
     }
 
-    /// The position at which a message begins, where that is proven. `last`: nothing more comes; `from_start`: the first
-    /// byte that was ever added is the first one of the stream.
-    pub fn find(&mut self, talk: &Talk, is_request: bool, last: bool, from_start: bool) -> Option<u64> {
-        let judge = if is_request { judge_request } else { judge_response };
+    /// The position at which a message begins, where that is proven. `name`: the client id, as requests of this connection
+    /// have it; `last`: nothing more comes; `from_start`: the first byte that was ever added is the first one of the
+    /// stream.
+    pub fn find(
+        &mut self,
+        talk: &Talk,
+        name: Option<&[u8]>,
+        is_request: bool,
+        last: bool,
+        from_start: bool,
+    ) -> Option<u64> {
+        let judge = |stream: &Unframed, place| match is_request {
+            true => judge_request(talk, name, stream, place, last),
+            false => judge_response(talk, stream, place, last),
+        };
         let first_of = |stream: &Unframed, waiting: &[Place], found: u64| {
             // Responses to requests that were lost.
             if from_start && !is_request && stream.first() == Some(0) && responses_lead(stream, found) {
@@ -132,7 +143,7 @@ impl Searcher {
         };
         let mut waiting = Vec::new();
         for &place in &self.pending {
-            match judge(talk, &self.stream, place, last) {
+            match judge(&self.stream, place) {
                 Verdict::Yes => return Some(first_of(&self.stream, &waiting, place.position)),
                 Verdict::Later => waiting.push(place),
                 Verdict::No => {}
@@ -140,8 +151,8 @@ impl Searcher {
         }
         for index in self.looked..self.stream.pieces.len() {
             self.looked = index + 1;
-            let found = each_place(&self.stream, talk, index, is_request, |place| {
-                match judge(talk, &self.stream, place, last) {
+            let found = each_place(&self.stream, (talk, name), index, is_request, |place| {
+                match judge(&self.stream, place) {
                     Verdict::Yes => return ControlFlow::Break(place.position),
                     Verdict::Later => waiting.push(place),
                     Verdict::No => {}
@@ -216,7 +227,7 @@ type Flow = ControlFlow<u64>;
 /// Where a message may begin in a piece, or just before it where its header lies in two pieces.
 fn each_place(
     stream: &Unframed,
-    talk: &Talk,
+    (talk, name): (&Talk, Option<&[u8]>),
     index: usize,
     is_request: bool,
     mut visit: impl FnMut(Place) -> Flow,
@@ -236,12 +247,7 @@ fn each_place(
             at_edge: true,
         })?;
     }
-    let reach = HEADER
-        + if is_request {
-            talk.client_id().map_or(0, <[u8]>::len)
-        } else {
-            0
-        };
+    let reach = HEADER + if is_request { name.map_or(0, <[u8]>::len) } else { 0 };
     let carry = joined.map_or(&[][..], |before| {
         &before.kept[before.kept.len().saturating_sub(reach)..]
     });
@@ -273,7 +279,7 @@ fn each_place(
         }
     };
     let found = if is_request {
-        requests(talk, &data, &mut likely)
+        requests(name, &data, &mut likely)
     } else {
         responses(talk, &data, &mut likely)
     };
@@ -285,8 +291,8 @@ fn each_place(
 }
 
 /// Offsets at which a request may begin.
-fn requests(talk: &Talk, data: &[u8], visit: &mut impl FnMut(usize) -> Flow) -> Flow {
-    match talk.client_id() {
+fn requests(name: Option<&[u8]>, data: &[u8], visit: &mut impl FnMut(usize) -> Flow) -> Flow {
+    match name {
         Some(known) if known.len() > 3 && data.len() > SMALL => {
             all(data, known, &mut |at| {
                 at.checked_sub(HEADER).map_or(Flow::Continue(()), &mut *visit)

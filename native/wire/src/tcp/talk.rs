@@ -40,8 +40,6 @@ pub(super) struct Talk {
     waiting: Queue<Waiting>,
     /// Whether the correlation ids of those rise.
     rises: bool,
-    /// Length and bytes of the first client id, as on the wire; empty before one was seen.
-    client_id: SmallVec<[u8; 16]>,
     /// The version last used of every api key, by key: a client stays with the one that it negotiated.
     versions: SmallVec<[(i16, i16); 6]>,
     /// Api key and version of the last request.
@@ -49,13 +47,22 @@ pub(super) struct Talk {
     names: Option<Box<Names>>,
     /// Messages up to this size are kept whole until they are complete.
     pub keep: u32,
-    pub last_request: Option<i32>,
-    pub last_response: Option<i32>,
+    /// The correlation ids of the last request and the last response, if there was one.
+    last_request: i32,
+    last_response: i32,
     pub spoken: Spoken,
     /// Bare SASL tokens travel in the frames, as they do after SaslHandshake v0 (and without one before Kafka 1.0).
     pub raw: bool,
     /// Whether a request was seen.
     pub asked: bool,
+    /// Whether a response was seen.
+    answered: bool,
+    /// Whether the first request had no client id.
+    is_nameless: bool,
+    /// Whether side 1 is the one of the SYN, where that was captured.
+    pub opener: Option<bool>,
+    /// Whether side 1 is the one that sends requests, where that is known.
+    pub client_side: Option<bool>,
 }
 
 impl Talk {
@@ -63,16 +70,19 @@ impl Talk {
         Talk {
             waiting: Queue::default(),
             rises: true,
-            client_id: SmallVec::new(),
             versions: SmallVec::new(),
             last_api: (-1, -1),
             names: None,
             keep,
-            last_request: None,
-            last_response: None,
+            last_request: 0,
+            last_response: 0,
             spoken: Spoken::None,
             raw: false,
             asked: false,
+            answered: false,
+            is_nameless: false,
+            opener: None,
+            client_side: None,
         }
     }
 
@@ -93,14 +103,14 @@ impl Talk {
             api_key,
             api_version,
         });
-        self.last_request = Some(correlation_id);
-        self.asked = true;
+        self.last_request = correlation_id;
+        if !self.asked {
+            self.asked = true;
+            self.is_nameless = short(head, 8).is_some_and(|length| length < 0);
+        }
         if self.last_api != (api_key, api_version) {
             self.last_api = (api_key, api_version);
             self.remember_version(api_key, api_version);
-        }
-        if self.client_id.is_empty() {
-            self.remember_client(head);
         }
         if api_key == SASL_HANDSHAKE {
             self.handshake(api_version, head);
@@ -114,7 +124,7 @@ impl Talk {
             return;
         };
         let correlation_id = i32::from_be_bytes(correlation);
-        self.last_response = Some(correlation_id);
+        (self.last_response, self.answered) = (correlation_id, true);
         // Where a client waits for many responses, the one to this request may be remembered no longer.
         let Some(first) = self.waiting.front().map(|first| first.correlation_id) else {
             return;
@@ -135,8 +145,18 @@ impl Talk {
 
     /// Whether a correlation id is a little larger than the last one.
     fn is_later(&self, correlation_id: i32) -> bool {
-        let last = self.last_request.unwrap_or(correlation_id);
+        let last = self.last_request().unwrap_or(correlation_id);
         (1..=MOST_RISE).contains(&correlation_id.wrapping_sub(last))
+    }
+
+    /// The correlation id of the last request.
+    pub fn last_request(&self) -> Option<i32> {
+        self.asked.then_some(self.last_request)
+    }
+
+    /// The correlation id of the last response.
+    pub fn last_response(&self) -> Option<i32> {
+        self.answered.then_some(self.last_response)
     }
 
     /// Requests without a response yet, oldest first.
@@ -152,9 +172,14 @@ impl Talk {
             .copied()
     }
 
-    /// Length and bytes of the first client id, as on the wire.
-    pub fn client_id(&self) -> Option<&[u8]> {
-        Some(&*self.client_id).filter(|id| !id.is_empty())
+    /// Length and bytes of the client id, as every request has them on the wire, where they are those of a text.
+    pub fn name(&self, client_id: Option<&str>) -> Option<Vec<u8>> {
+        if self.is_nameless {
+            return Some((-1i16).to_be_bytes().into());
+        }
+        let id = client_id.filter(|id| is_printable(id.as_bytes()) && !id.contains(char::REPLACEMENT_CHARACTER))?;
+        let length = i16::from(u8::try_from(id.len()).ok()?);
+        Some([&length.to_be_bytes(), id.as_bytes()].concat())
     }
 
     /// The version last used of an api key.
@@ -194,18 +219,6 @@ impl Talk {
         }
     }
 
-    fn remember_client(&mut self, head: &[u8]) {
-        let Some(length) = short(head, 8) else {
-            return;
-        };
-        let end = 10 + usize::try_from(length).unwrap_or(0);
-        if let Some(client) = head.get(8..end)
-            && is_printable(&client[2..])
-        {
-            self.client_id = client.into();
-        }
-    }
-
     fn handshake(&mut self, api_version: i16, head: &[u8]) {
         if head.len() >= 12 {
             let at = 10 + short(head, 8).map_or(0, |length| usize::try_from(length).unwrap_or(0));
@@ -232,7 +245,6 @@ impl Talk {
         self.waiting.len() <= WAITING
             && (!self.rises || self.waiting.iter().all(does_rise))
             && self.versions.windows(2).all(|pair| pair[0].0 < pair[1].0)
-            && self.client_id.len() != 1
     }
 }
 
@@ -264,6 +276,27 @@ mod tests {
 
     fn request(correlation_id: i32) -> Vec<u8> {
         [&[0, 3, 0, 1][..], &correlation_id.to_be_bytes()].concat()
+    }
+
+    #[test]
+    fn a_name_is_what_requests_have_on_the_wire() {
+        let name = |request: &[u8], client_id| {
+            let mut talk = Talk::new(1);
+            talk.request(request);
+            talk.name(client_id)
+        };
+        let of_app = b"\0\x03\0\x01\0\0\0\x01\0\x03app";
+        assert_eq!(name(of_app, Some("app")).as_deref(), Some(&b"\0\x03app"[..]));
+        assert_eq!(name(of_app, Some("")).as_deref(), Some(&b"\0\0"[..]));
+        assert_eq!(
+            name(b"\0\x03\0\x01\0\0\0\x01\xff\xff", None).as_deref(),
+            Some(&b"\xff\xff"[..])
+        );
+        // What these were on the wire is not known.
+        let long = "a".repeat(256);
+        for unlike in [None, Some("a\u{fffd}"), Some("a\u{7f}"), Some(&*long)] {
+            assert_eq!(name(of_app, unlike), None);
+        }
     }
 
     proptest! {
