@@ -26,6 +26,7 @@ LONG = ("tests/house/test_lowest_versions.py", "tests/live/test_broker_prints.py
 SPARK = (
     *("tests/io/spark/", "tests/traffic/", "tests/app/test_playbook_captures.py", "tests/cli/test_analyze.py"),
     *("tests/cli/test_following.py", "tests/house/test_python_api.py", "tests/wire/test_wire_rules.py"),
+    "tests/kafka/test_java_properties.py",
 )
 # Files whose tests share the wheel that one of them builds.
 WHEEL = ("tests/house/test_lowest_versions.py", "tests/house/test_packages.py")

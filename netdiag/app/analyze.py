@@ -217,7 +217,6 @@ def _analyzed(
             # Folded tables are small: 3.3 GB took 65 s with the code and the long compiler, 51 s without.
             quick=(folds or size < _LONG) and not large,
             small=(folds or size < _SMALL) and not large,
-            fixed_heap=size >= _LONG or large,
             partitions=1 if here else None,
         ) as spark:
             listener.detail(f"Spark {spark.version} on {options.master}")

@@ -429,8 +429,8 @@ TARGETS = (
     ),
     _module(
         "spark-memory",
-        "`netdiag analyze` in local[2]: each Python worker at most 400 MB (goal 250), Java with a fixed heap, all "
-        "processes together at 16 GB at most 1.1 times as much as at 1 GB, and with one message of 100 MB",
+        "`netdiag analyze` in local[2]: each Python worker at most 400 MB (goal 250), all processes together at most "
+        "3 GB, with captures of 1 and 16 GB and with one message of 100 MB",
         "tests.bars.spark_memory",
     ),
     _tests(

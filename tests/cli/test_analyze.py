@@ -35,10 +35,8 @@ def shared(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> list[str]:
     masters = []
 
     @contextmanager
-    def session(
-        master: str, *, quick: bool, small: bool, fixed_heap: bool, partitions: int | None
-    ) -> Iterator["SparkSession"]:
-        assert (quick, small, fixed_heap, partitions or 1) == (True, True, False, 1)
+    def session(master: str, *, quick: bool, small: bool, partitions: int | None) -> Iterator["SparkSession"]:
+        assert (quick, small, partitions or 1) == (True, True, 1)
         masters.append(master)
         yield spark
 

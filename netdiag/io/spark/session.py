@@ -52,9 +52,9 @@ _SHOWN = 3
 _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dsun.reflect.inflationThreshold=2147483647")
 # Java looks through all of its heap whenever its classes outgrow this, which is 20 MB unless it is told.
 _CLASSES = "-XX:MetaspaceSize=256m"
-# What runs long has all of its heap from the start: memory does not grow with the captures, and what does not fit is
-# told at once. Rows stay in files and payload in Python, so 2 GB are sorting and grouping, which go on disk beyond it.
-# Taken as it is needed, 1 GB would have 1,164 MiB of all processes together and 4 GB 1,480, but a second of CPU less.
+# Rows stay in files and payload in Python, so 2 GB are sorting and grouping, which go on disk beyond it. Where whole
+# tables are asked, all of it is taken from the start: what does not fit is told at once. Folded tables rarely need it,
+# and taking it costs 1 to 5 s of CPU.
 _HEAP = "2g"
 _FIXED_HEAP = (f"-Xms{_HEAP}", "-XX:+AlwaysPreTouch")
 # So is the code that Spark would write and compile for every question: half of what a small question costs.
@@ -126,7 +126,6 @@ def spark_session(
     partitions: int | None = None,
     quick: bool = True,
     small: bool = True,
-    fixed_heap: bool = False,
     settings: Mapping[str, str] | None = None,
     classes: Sequence[str] | None = None,
     stop_timeout: float = _STOP_TIMEOUT,
@@ -134,8 +133,8 @@ def spark_session(
     """A session that is stopped at the end of the block, with its Java process and everything it put on disk.
 
     `partitions` of a shuffle (as many as cores by default); `quick` for a life of a minute, without it Java takes the
-    time to compile what runs long. `small`: questions to a few thousand rows; Spark writes no code of its own then.
-    `fixed_heap`: a Java of this machine takes all of its memory at once; where it is not `quick` it always does.
+    time to compile what runs long, and one of this machine takes all of its memory at once. `small`: questions to a few
+    thousand rows; Spark writes no code of its own then.
     `classes`: what Java is told of an archive of classes; to use ours where there is one, unless it is said. It is
     killed where it has not ended after `stop_timeout` seconds.
     """
@@ -149,7 +148,7 @@ def spark_session(
             environment |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": _LOOPBACK}
         elif is_here(master):
             environment["SPARK_LOCAL_IP"] = _LOOPBACK
-        found = _settings(master, folder, partitions, quick, small, fixed_heap)
+        found = _settings(master, folder, partitions, quick, small)
         kept = class_archive.options(os.environ, home) if classes is None else classes
         found[_JAVA] = " ".join((found[_JAVA], *kept))
         conf = SparkConf(loadDefaults=False).setAll(list(found.items()))
@@ -230,9 +229,7 @@ def reason_of(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def _settings(
-    master: str, folder: str, partitions: int | None, quick: bool, small: bool, fixed_heap: bool
-) -> dict[str, str]:
+def _settings(master: str, folder: str, partitions: int | None, quick: bool, small: bool) -> dict[str, str]:
     settings = Path(folder, "log4j2.properties")
     settings.write_text(_LOGGING, encoding="ascii")
     scratch = Path(folder, "scratch")
@@ -245,7 +242,7 @@ def _settings(
     ]
     if quick:
         java += _QUICK
-    if is_local(master) and (fixed_heap or not quick):
+    elif is_local(master):
         java += _FIXED_HEAP
     found = {
         "spark.master": master,
