@@ -83,7 +83,7 @@ pub(super) struct Framer<W> {
     rest: Option<Box<Rest>>,
     /// Bytes that the partial message lacks; 0 where there is none.
     left: u32,
-    /// So many bytes of a size field are there whose rest is in another segment; the buffer of the partial message has them.
+    /// How many bytes of a split size field have come; they are in the buffer of the partial message.
     header: u8,
     pub mode: Mode,
     /// Whether requests or responses travel this way; `None` as long as nobody knows.
