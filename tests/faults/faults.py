@@ -263,7 +263,7 @@ FAULTS = (
     _fault(
         "native/wire/src/exchange",
         "self.client_software = Some(rooms.shared(both.trim_end()));",
-        "self.client_software = Some(rooms.shared(both));",
+        "self.client_software = Some(rooms.shared(&both));",
     ),
     _fault("native/wire/src/kafka", "if header.flags & CONTROL == 0 {", "if header.flags & CONTROL != 0 {"),
     _fault("native/wire/src/kafka", "latest = latest.max(header.max_timestamp);", "latest = header.max_timestamp;"),
