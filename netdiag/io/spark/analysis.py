@@ -284,9 +284,6 @@ def _chart(name: str, tables: Mapping[str, DataFrame], rows: Mapping[str, int], 
     return Answer(rows=plain_rows(table), total=total)
 
 
-# Runs a question beside others.
-
-
 def wire_view(tables: Tables, rows: Mapping[str, int] | None = None) -> WireView:
     """Everything that rules are told of these tables; each insight is bounded, so is this.
 
