@@ -1,12 +1,13 @@
 //! From what connections tell to rows.
 
 use std::collections::BTreeMap;
+use std::hint::black_box;
 use std::sync::Arc;
 
 use compact_str::CompactString;
 
 use super::work::{Begun, Came, Made, Over};
-use super::worker::place;
+use super::worker::{TOUCHED, place};
 use crate::capture::Interfaces;
 use crate::decode::endpoint_text;
 use crate::exchange::row::{ConnectionRow, LossRow, RowSink, Strings};
@@ -88,6 +89,7 @@ impl Assembler {
         let mut offsets = known.offsets.into_iter();
         let Made { came, events, free, .. } = made;
         let mut left = events.iter_mut();
+        let mut untouched = 0;
         for (order, slot, came) in came.drain(..) {
             while let Some((_, names)) = names.next_if(|(told, _)| *told <= order) {
                 self.assembly.learn(names);
@@ -97,7 +99,14 @@ impl Assembler {
                 Came::Begun(begun) => self.begin(slot, *begun),
                 Came::Events(count, client_side, client_id) => {
                     let mut lose = |loss| told.losses.push((order, loss));
-                    for event in left.by_ref().take(count as usize) {
+                    for _ in 0..count {
+                        if untouched == 0 {
+                            let ahead = left.as_slice().iter().take(TOUCHED);
+                            black_box(ahead.map(Event::touch).fold(0, u64::wrapping_add));
+                            untouched = TOUCHED;
+                        }
+                        untouched -= 1;
+                        let Some(event) = left.next() else { break };
                         let told = (&*event, client_side, client_id.as_deref());
                         self.event(slot, told, &mut offsets, rows, &mut lose);
                         event.let_go(free);

@@ -144,6 +144,16 @@ pub enum Event {
 }
 
 impl Event {
+    /// Looks at what the rows of it are made of, which may have gone from the cache since it was read.
+    #[inline]
+    pub fn touch(&self) -> u64 {
+        let Event::Exchange(Exchange { asked: Some(asked), .. }) = self else {
+            return 0;
+        };
+        let topics = asked.facts.both.topics.len() as u64;
+        topics ^ asked.times.end_number ^ u64::from(asked.header.api_key.unsigned_abs())
+    }
+
     /// Frees what it holds, as long as that is in the cache, and where it stands: moving it away would take longer. The
     /// room of a request can be used again.
     #[inline]
