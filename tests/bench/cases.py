@@ -1,6 +1,7 @@
 """What is measured: for each case some captures, and the commands that read them in turn, round after round."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from tests.bench import peers, results
 from tests.bench.captures import Capture, Recipe, cache, obtain
-from tests.bench.results import ALL_COLUMNS, START, Result
+from tests.bench.results import ALL_COLUMNS, LOOP, LOOPS, START, Result
 from tests.bench.running import Cost, cached, run, uncached
 
 LARGE_MESSAGE = 100_000_000
@@ -20,7 +21,8 @@ _FIRST = 400
 # Seconds until the host has the memory that was freed, and more.
 _GIVEN_BACK = 6.0
 _SMALL = Recipe(mix="made", megabytes=1, connections=20)
-_ONE_CORE = ("taskset", "--cpu-list")
+_ON_CORES = ("taskset", "--cpu-list")
+_LOOP = "for number in range(30_000_000): pass"
 _WARM = """
 from netdiag.io.spark import warm_up
 warm_up.make()
@@ -151,17 +153,20 @@ def connections(sizes: Sizes) -> Result:
 
 
 def cores(sizes: Sizes) -> Result:
-    """The engine on one core and on two."""
-    capture = obtain(Recipe(mix="bulk", megabytes=sizes.megabytes))
-    cores = sorted(os.sched_getaffinity(0))[:2]
+    """The engine on one core and on two, beside loops without memory: virtual machines may share their cores."""
+    capture, small = obtain(Recipe(mix="chatty", megabytes=sizes.megabytes)), obtain(_SMALL)
+    chosen = sorted(os.sched_getaffinity(0))[:2]
+    both = ",".join(map(str, chosen))
+    loop = shlex.join((sys.executable, "-c", _LOOP))
     contestants = [
-        Contestant(
-            name=f"{len(chosen)} core{'s' if len(chosen) > 1 else ''}",
-            command=(*_ONE_CORE, ",".join(map(str, chosen)), *peers.netdiag(capture.path)),
-        )
-        for chosen in (cores[:1], cores)
+        Contestant(name="1 core", command=(*_ON_CORES, str(chosen[0]), *peers.netdiag(capture.path))),
+        Contestant(name="2 cores", command=(*_ON_CORES, both, *peers.netdiag(capture.path))),
+        Contestant(name=START, command=(*_ON_CORES, both, *peers.netdiag(small.path))),
+        Contestant(name=LOOP, command=(*_ON_CORES, str(chosen[0]), "sh", "-c", loop)),
+        Contestant(name=LOOPS, command=(*_ON_CORES, both, "sh", "-c", f"{loop} & {loop}; wait")),
     ]
-    return measured(f"cores-{sizes.megabytes}", contestants, sizes.rounds, _told(capture), [capture])
+    facts = _told(capture) | {f"bytes of {START}": small.size, f"bytes of {LOOP}": 0, f"bytes of {LOOPS}": 0}
+    return measured(f"cores-chatty-{sizes.megabytes}", contestants, sizes.rounds, facts, [capture, small])
 
 
 def small(sizes: Sizes) -> Result:

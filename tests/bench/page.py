@@ -20,7 +20,7 @@ _TITLES = {
     "rate-chatty": "Chatty: every record at once",
     "first": "The first run",
     "cold": "From the disk",
-    "cores": "One core and two",
+    "cores-chatty": "One core and two",
     "connections": "Many connections, one, a very large message, and copies",
     "linear": "Rising sizes",
     "small": "A small capture",

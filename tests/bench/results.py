@@ -70,7 +70,9 @@ def _java() -> tuple[str, ...]:
 
 ALL_COLUMNS = "netdiag, all columns"
 START = "1 MB"
-"""The contestant of rising sizes that has hardly anything to read."""
+"""The contestant that has hardly anything to read."""
+LOOP, LOOPS = "a loop", "two loops"
+"""What a core does that reads nothing, and two of them at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
