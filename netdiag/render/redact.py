@@ -70,15 +70,23 @@ def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _below_secret_key(lines: Sequence[str], index: int) -> bool:
     """Whether the line belongs to a block (scalar, list or mapping) under a key that names a secret."""
-    indent = _indent(lines[index])
+    indent, is_item = _indent(lines[index]), _is_item(lines[index])
     for above in range(index - 1, max(-1, index - _BLOCK_LINES), -1):
         line = lines[above]
-        if not line.strip() or _indent(line) >= indent:
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        # The items of a list may stand as far to the left as its key.
+        is_its_key = is_item and _indent(line) == indent and not _is_item(line)
+        if _indent(line) >= indent and not is_its_key:
             continue
         if any(pattern.match(line) for pattern in _SECRET_BLOCK):
             return True
-        indent = _indent(line)
+        indent, is_item = _indent(line), _is_item(line)
     return False
+
+
+def _is_item(line: str) -> bool:
+    return line.lstrip().startswith("- ")
 
 
 def _indent(line: str) -> int:

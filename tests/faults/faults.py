@@ -144,8 +144,8 @@ FAULTS = (
     _fault("netdiag/render", "if runs and number == runs[-1][-1] + 1:", "if runs and number >= runs[-1][-1] + 1:"),
     _fault(
         "netdiag/render",
-        "if not line.strip() or _indent(line) >= indent:",
-        "if not line.strip() or _indent(line) > indent:",
+        "if _indent(line) >= indent and not is_its_key:",
+        "if _indent(line) > indent and not is_its_key:",
     ),
     _fault(
         "netdiag/render/analysis", "f\"over {duration(row['lag_at_least_ms'])}\"", "duration(row['lag_at_least_ms'])"

@@ -289,6 +289,9 @@ def test_values_of_secret_variables_are_hidden(line: str, expected: str) -> None
         (("    KAFKA_JAAS: >-", "      one", ""), "      two"),
         (("    KAFKA_SSL_PASSWORD:",), "      hunter2"),
         (("    jaas_file: |", "      KafkaServer {"), "        deep;"),
+        (("    KAFKA_SSL_PASSWORDS:", "    - one"), "    - two"),
+        (("    KAFKA_SSL_PASSWORDS:", "    - one: x"), "      two: y"),
+        (("    KAFKA_SSL_PASSWORD:", "# a comment"), "      hunter2"),
     ],
 )
 def test_lines_of_a_secret_block_are_hidden(above: tuple[str, ...], line: str) -> None:
@@ -298,6 +301,8 @@ def test_lines_of_a_secret_block_are_hidden(above: tuple[str, ...], line: str) -
 def test_the_key_behind_a_secret_block_is_shown() -> None:
     assert shown("    A: b", "    KAFKA_JAAS: |", "      Server {") == "    A: b"
     assert shown("    A: b", "    KAFKA_SSL_PASSWORD:") == "    A: b"
+    assert shown("    A: b", "    KAFKA_SSL_PASSWORDS:", "    - one") == "    A: b"
+    assert shown("    - A=b", "    KAFKA_SSL_PASSWORDS:", "    - one", "    environment:") == "    - A=b"
 
 
 def test_a_service_with_a_telling_name_is_still_shown() -> None:
