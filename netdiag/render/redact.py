@@ -22,7 +22,7 @@ _IN_URL = regex(r"://[^\s/@:]*:(?P<value>[^\s/@]+)@")
 # A key whose value stands on the lines below: a block scalar, or (for what can only be a variable) any scalar.
 _SECRET_BLOCK = (
     regex(rf"^\s*(?:-\s+)?[\"']?{_NAME}[\"']?\s*:\s*(?:[&!]\S+\s+)*[|>]", re.IGNORECASE),
-    regex(rf"^\s*[A-Z0-9_.]*(?:{_WORDS})[A-Z0-9_.]*\s*:\s*$"),
+    regex(rf"^\s*(?:-\s+)?[\"']?[A-Z0-9_.]*(?:{_WORDS})[A-Z0-9_.]*[\"']?\s*:\s*(?:[&!]\S+(?:\s+|$))*(?:#.*)?$"),
 )
 
 HIDDEN = "[hidden]"
@@ -30,6 +30,8 @@ HIDDEN = "[hidden]"
 _LONG = 4000
 # A block scalar or mapping is searched upwards for its key no further than this.
 _BLOCK_LINES = 200
+# A key, its tag and its anchor are within so many characters.
+_KEY = 1000
 
 
 def secret_spans(lines: Sequence[str], index: int) -> list[tuple[int, int]]:
@@ -79,14 +81,14 @@ def _below_secret_key(lines: Sequence[str], index: int) -> bool:
         is_its_key = is_item and _indent(line) == indent and not _is_item(line)
         if _indent(line) >= indent and not is_its_key:
             continue
-        if any(pattern.match(line) for pattern in _SECRET_BLOCK):
+        if any(pattern.match(line[:_KEY]) for pattern in _SECRET_BLOCK):
             return True
         indent, is_item = _indent(line), _is_item(line)
     return False
 
 
 def _is_item(line: str) -> bool:
-    return line.lstrip().startswith("- ")
+    return line.split(maxsplit=1)[:1] == ["-"]
 
 
 def _indent(line: str) -> int:

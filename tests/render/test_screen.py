@@ -291,7 +291,11 @@ def test_values_of_secret_variables_are_hidden(line: str, expected: str) -> None
         (("    jaas_file: |", "      KafkaServer {"), "        deep;"),
         (("    KAFKA_SSL_PASSWORDS:", "    - one"), "    - two"),
         (("    KAFKA_SSL_PASSWORDS:", "    - one: x"), "      two: y"),
+        (("    KAFKA_SSL_PASSWORDS:", "    -"), "      hunter2"),
         (("    KAFKA_SSL_PASSWORD:", "# a comment"), "      hunter2"),
+        (("    KAFKA_SSL_PASSWORD: # see below",), "      hunter2"),
+        (('    "KAFKA_SSL_PASSWORD":',), "      hunter2"),
+        (("    KAFKA_SSL_PASSWORD: &shared !!str",), "      hunter2"),
     ],
 )
 def test_lines_of_a_secret_block_are_hidden(above: tuple[str, ...], line: str) -> None:
@@ -326,10 +330,19 @@ def test_messages_hide_passwords(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["token" * 100_000, "-" * 200_000 + "password=", "password" + "." * 200_000, "://:" * 50_000]
+    "text",
+    [
+        "token" * 100_000,
+        "-" * 200_000 + "password=",
+        "password" + "." * 200_000,
+        "://:" * 50_000,
+        "PASSWORD: " + "&" * 100_000 + " x",
+        "PASSWORD: " + "&a " * 900 + "x",
+    ],
 )
 def test_hostile_lines_cost_little(text: str) -> None:
     started = time.process_time()
     redacted(text)
     secret_spans([text], 0)
+    secret_spans([text.upper(), " x"], 1)
     assert time.process_time() - started < 2
