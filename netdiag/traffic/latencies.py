@@ -29,21 +29,24 @@ _PRECISION = 7
 _EXACT = 2 * (1 << _PRECISION)
 _NS_PER_MS = 1e6
 _PERCENTS = (50, 95, 99)
+# Bytes: names of clients may have 32 kB each.
+_LARGE = 1 << 26
 
 
 def latencies(exchanges: Iterable[pa.RecordBatch], most: int = 100_000) -> Iterator[pa.RecordBatch]:
-    """Rows of `latencies` out of those of `exchanges`; more than `most` that are held are given, and begun anew."""
+    """Rows of `latencies` out of those of `exchanges`. More than `most` are given, and begun anew."""
     held = _shape().empty_table()
-    # Batches are small, and to add one takes as long as what is held: so many rows are added at once.
+    # A batch is small, and adding takes as long as what is held: so many rows are added at once.
     waiting: list[pa.RecordBatch] = []
-    count = 0
+    rows = size = 0
     for batch in exchanges:
         waiting.append(batch)
-        count += batch.num_rows
-        if count < most:
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows < most and size < _LARGE:
             continue
-        held, waiting, count = _added(pa.concat_tables([held, _counted(waiting)])), [], 0
-        if held.num_rows > most:
+        held = _added(pa.concat_tables([held, _counted(waiting)]))
+        waiting, rows, size = [], 0, 0
+        if held.num_rows > most or held.nbytes > _LARGE:
             yield from held.to_batches()
             held = _shape().empty_table()
     if waiting:

@@ -134,6 +134,12 @@ def test_rows_alike_are_one_and_what_is_held_is_bounded() -> None:
     assert [batch.num_rows for batch in latencies(batches_of(several, 1), 10)] == [20, 5]
 
 
+def test_long_names_of_clients_are_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netdiag.traffic.latencies._LARGE", 100_000)
+    several = [answered(1, client_id=str(number) * 30_000) for number in range(8)]
+    assert [batch.num_rows for batch in latencies(batches_of(several, 1))] == [4, 4]
+
+
 def test_nothing_gives_nothing() -> None:
     assert summed_up([]) == []
 
