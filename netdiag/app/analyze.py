@@ -185,13 +185,14 @@ def _analyzed(
     from netdiag.io.spark.analysis import Wanted, analysed
     from netdiag.io.spark.extraction import extract_here, opened
     from netdiag.io.spark.session import is_local, signals_deferred, spark_session
-    from netdiag.traffic.folds import Selection
+    from netdiag.traffic.folds import Selection, pieces_of
 
     large = bool(elsewhere)
     folds = not options.topics and not options.charts and not storage
     tables = frozenset(NAMES) - frozenset(TOGETHER if folds and options.out is None else ())
     selection = Selection() if folds else None
-    reading = replace(reading, folds=selection, options=replace(reading.options, tables=tables))
+    pieces = pieces_of(Wanted(only=options.only).folds)
+    reading = replace(reading, folds=selection, pieces=pieces, options=replace(reading.options, tables=tables))
     # In this process, while Java starts: what is folded while it is read, and what one task reads in no time.
     one = options.partitions in (None, 1)
     here = is_local(options.master) and not elsewhere and one and (folds or size < _LEAST)

@@ -10,7 +10,7 @@ everything was read), and the list of all folds.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 
 import numpy as np
@@ -324,8 +324,16 @@ OF_BATCHES = ("sent", "produced", "stamps")
 ALL = (*OF_EXCHANGES, *OF_PARTITIONS, *OF_BATCHES)
 # What `produced` is told of, and is no table of its own.
 SEQUENCES = "sequences"
+_TOLD_WITH = {"produced": SEQUENCES, "stamps": "offsets"}
 PIECES = (*ALL, SEQUENCES)
 """What the engine gives in pieces."""
+
+
+def pieces_of(folds: Collection[str]) -> tuple[str, ...]:
+    """What of PIECES these folds are made of."""
+    beside = {piece for fold, piece in _TOLD_WITH.items() if fold in folds}
+    return tuple(name for name in PIECES if name in folds or name in beside)
+
 
 _FETCH, _JOIN_GROUP, _SYNC_GROUP = 1, 11, 14
 

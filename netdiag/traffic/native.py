@@ -19,16 +19,13 @@ from netdiag.values import dataclass
 MODULE = "netdiag_native"
 # What this module expects of the engine: raised here and in native/python whenever a call or an answer changes, because
 # a clone keeps its version while its engine grows old.
-_INTERFACE = 2
+_INTERFACE = 3
 _SECONDS = re.compile(r"(\d{1,11})(?:\.(\d{1,9}))?")
 _FRACTION = re.compile(r"(?<=:\d\d)\.(\d{1,9})")
 
 Tell = Callable[[int, int, int | None, int | None], None]
 """Told how far reading is: bytes of the files, packets, the times of the earliest and the latest packet in nanoseconds
 since 1970 UTC."""
-
-Folded = tuple[Collection[int], Mapping[str, str]]
-"""Which rows are folded: all but those of these connections; and names of topics by their ids."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +38,16 @@ class AddressNames:
 
 
 NO_NAMES = AddressNames()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """Which rows are folded: those of all connections but `relays`. `names`: topics by their ids; `pieces`: what is
+    wanted of `netdiag.traffic.folds.PIECES`."""
+
+    pieces: Collection[str]
+    relays: Collection[int] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -426,8 +433,12 @@ def _asked(
         "endpoints": dict(options.address_names.endpoints),
         "max_connections": options.max_connections,
         "all_sightings": options.all_sightings,
-        "folded": None if folded is None else (sorted(folded[0]), dict(folded[1])),
+        "folded": None if folded is None else _asked_of_folds(folded),
     }
+
+
+def _asked_of_folds(folded: Folded) -> dict[str, Any]:
+    return {"without": sorted(folded.relays), "names": dict(folded.names), "folds": list(folded.pieces)}
 
 
 @cache

@@ -34,8 +34,20 @@ pub struct Asked {
     endpoints: HashMap<String, (String, Option<String>)>,
     max_connections: Option<usize>,
     all_sightings: bool,
-    /// Where rows are folded, the numbers of the connections whose rows are left out of it, and names of topics by ids.
-    folded: Option<(Vec<i64>, HashMap<String, String>)>,
+    /// What is folded, if anything.
+    folded: Option<FoldsAsked>,
+}
+
+/// As a dict has it, with all of these keys.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct FoldsAsked {
+    /// The numbers of the connections whose rows are left out.
+    without: Vec<i64>,
+    /// Of topics by ids.
+    names: HashMap<String, String>,
+    /// Their names.
+    folds: Vec<String>,
 }
 
 impl Asked {
@@ -60,10 +72,11 @@ impl Asked {
             topics: self.topics.into_iter().collect(),
             max_connections: self.max_connections.unwrap_or(Options::default().max_connections),
             all_sightings: self.all_sightings,
-            folded: self.folded.map(|(without, names)| {
+            folded: self.folded.map(|asked| {
                 Arc::new(Selection {
-                    without: without.into_iter().collect(),
-                    names: names.into_iter().collect(),
+                    without: asked.without.into_iter().collect(),
+                    names: asked.names.into_iter().collect(),
+                    folds: asked.folds.into_iter().collect(),
                 })
             }),
             places: Places {

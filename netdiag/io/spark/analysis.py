@@ -68,6 +68,12 @@ class Wanted:
         """The names of the answers."""
         return tuple(name for name in QUESTIONS if not self.only or name in self.only)
 
+    @property
+    def folds(self) -> frozenset[str]:
+        """The names of the folds that answers and findings are made of."""
+        asked = (*(each.folds for each in ALL.values()), *(QUESTIONS[name].folds for name in self.questions))
+        return frozenset(fold for folds in asked for fold in folds.values())
+
 
 def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lambda text: None) -> Analysis:
     """Everything there is to say."""
@@ -97,13 +103,11 @@ def _of_folds(extract: Extract, folder: str, wanted: Wanted, tell: Callable[[str
     selection = replace(selection, names=names_told(folder))
     if selection.has_namesakes and extract.refold is not None:
         extract.refold(selection)
-    wants = (*(each.folds for each in ALL.values()), *(QUESTIONS[name].folds for name in wanted.questions))
-    folded = {fold for folds in wants for fold in folds.values()}
     own = inheritable_thread_target(spark)
     with ThreadPoolExecutor(1) as beside:
         # Java makes tables while folds are merged here.
         begun = beside.submit(own(_tables), spark, folder, extract.rows, selection, relays)
-        with folded_tables(spark, folder, selection, folded) as (folds, rows):
+        with folded_tables(spark, folder, selection, wanted.folds) as (folds, rows):
             tables = begun.result()
             known = {**extract.rows, **rows}
             every = sum(rows.values()) + sum(extract.rows[name] for name in tables)

@@ -30,7 +30,7 @@ from netdiag.io.spark.small_tables import frame_of, may_name, rows_at
 from netdiag.traffic.aggregates.expressions import struct_of_arrow
 from netdiag.traffic.analysis import Seen
 from netdiag.traffic.arrow import BATCH, schema_of
-from netdiag.traffic.folds import PIECES, Selection
+from netdiag.traffic.folds import Selection
 from netdiag.traffic.relays import relays_among
 from netdiag.traffic.tables import NAMES, TOGETHER, table
 from netdiag.values import dataclass
@@ -146,7 +146,7 @@ def written(spark: SparkSession, folder: str, names: Iterable[str] = NAMES) -> d
 def _places(reading: Reading, folder: str) -> list[Path]:
     """Where parts are written."""
     tables = [Path(folder, name) for name in NAMES if name in reading.options.tables]
-    return [*tables, *(Path(folder, FOLDS, name) for name in (PIECES if reading.folds else ()))]
+    return [*tables, *(Path(folder, FOLDS, name) for name in (reading.pieces if reading.folds else ()))]
 
 
 def _make_folders(reading: Reading, folder: str) -> None:

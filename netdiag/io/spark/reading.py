@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from netdiag.io.files.captures import capture_files
 from netdiag.traffic import native
-from netdiag.traffic.folds import Selection
+from netdiag.traffic.folds import PIECES, Selection
 from netdiag.traffic.latencies import EXCHANGE_COLUMNS, latencies
 from netdiag.traffic.native import ReadOptions
 from netdiag.values import dataclass
@@ -25,7 +25,7 @@ class Reading:
     """Which captures, from when to when, and what of them; `names` is what the files are called in the rows.
 
     `folds`: what is folded of exchanges, partitions and batches comes as well (see `netdiag.traffic.folds`), of this
-    selection of them.
+    selection of them; of all the `pieces` that there are of folds, these.
     """
 
     paths: tuple[str, ...]
@@ -34,6 +34,14 @@ class Reading:
     until_ns: int | None = None
     options: ReadOptions
     folds: Selection | None = None
+    pieces: tuple[str, ...] = PIECES
+
+    @property
+    def folded(self) -> native.Folded | None:
+        """What the engine is to fold, if anything."""
+        if self.folds is None:
+            return None
+        return native.Folded(pieces=self.pieces, relays=self.folds.relays, names=self.folds.names)
 
     def share(self, number: int, of: int) -> "Reading":
         """The part of one task of so many."""
@@ -67,7 +75,7 @@ def read_batches(
         unit="us",
         since_ns=reading.since_ns,
         until_ns=reading.until_ns,
-        folded=None if reading.folds is None else (reading.folds.relays, reading.folds.names),
+        folded=reading.folded,
         tell=None if tell is None else lambda *far: tell(Progress(*far)),
     )
     for ready in read:

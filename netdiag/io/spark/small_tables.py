@@ -28,7 +28,7 @@ from netdiag.traffic.tables import NAMES, TOGETHER, table
 # Spark plans one question while it runs another.
 AT_ONCE = 3
 # What goes along with a question as it is: each task of it gets these rows.
-MOST = 50_000
+MOST = 200_000
 # So many rows of all tables together are as well looked at by one task as by two, which would have to exchange them.
 _ONE_TASK = 2_000_000
 _ALONE = {

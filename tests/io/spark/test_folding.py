@@ -20,10 +20,10 @@ from netdiag.kafka import protocol as wire
 from netdiag.traffic.aggregates.expressions import three_digits, weighed
 from netdiag.traffic.aggregates.questions import QUESTIONS, answered, ordered
 from netdiag.traffic.arrow import schema_of
-from netdiag.traffic.folds import ALL, Selection
+from netdiag.traffic.folds import ALL, PIECES, Selection, pieces_of
 from netdiag.traffic.insights import ALL as INSIGHTS
 from netdiag.traffic.insights import insights
-from netdiag.traffic.native import NO_NAMES, AddressNames, ReadOptions, read
+from netdiag.traffic.native import NO_NAMES, AddressNames, Folded, ReadOptions, read
 from netdiag.traffic.tables import NAMES, TOGETHER, aggregate
 from tests.figures import Report
 from tests.native.files import pcap_file
@@ -33,20 +33,25 @@ from tests.traffic.folds.random_exchanges import BROKERS, capture_by_chance
 CAPTURES = sorted((Path(__file__).parents[2] / "fuzz/captures").glob("*.pcap*"))
 NAMED = AddressNames(hosts={"10.0.1.7": "app"}, endpoints={BROKERS[0]: ("kafka", "OUT"), BROKERS[1]: ("other", None)})
 
+EVERYTHING = Wanted()
+
 
 def reading(path: Path, names: AddressNames = NO_NAMES) -> Reading:
     return Reading(paths=(str(path),), options=ReadOptions(address_names=names))
 
 
-def folded(whole: Reading) -> Reading:
+def folded(whole: Reading, wanted: Wanted) -> Reading:
     tables = frozenset(NAMES) - frozenset(TOGETHER)
-    return replace(whole, folds=Selection(), options=replace(whole.options, tables=tables))
+    options = replace(whole.options, tables=tables)
+    return replace(whole, folds=Selection(), pieces=pieces_of(wanted.folds), options=options)
 
 
-def extracts(spark: SparkSession, whole: Reading, place: Path, tasks: int) -> tuple[Extract, Extract]:
+def extracts(
+    spark: SparkSession, whole: Reading, place: Path, tasks: int, wanted: Wanted = EVERYTHING
+) -> tuple[Extract, Extract]:
     """Whole tables, and folds; in this process where there are no tasks."""
     found = []
-    for name, each in (("whole", whole), ("folded", folded(whole))):
+    for name, each in (("whole", whole), ("folded", folded(whole, wanted))):
         folder = str(place / name)
         if tasks:
             found.append(extract(spark, each, folder, tasks=tasks, size=1))
@@ -83,7 +88,7 @@ def test_no_question_to_few_rows_exchanges_them(
             plans[name] = frame._jdf.queryExecution().executedPlan().toString()
 
     monkeypatch.setattr("netdiag.io.spark.analysis._asked", planned)
-    few = folded(reading(capture_by_chance(tmp_path / "a.pcap", 0)))
+    few = folded(reading(capture_by_chance(tmp_path / "a.pcap", 0)), EVERYTHING)
     analysed(opened(spark, extract_here(few, str(tmp_path)), few, str(tmp_path), size=1), Wanted())
     assert len(plans) == len(QUESTIONS) + len(INSIGHTS)
     assert [name for name, plan in plans.items() if "Exchange" in plan] == []
@@ -91,10 +96,15 @@ def test_no_question_to_few_rows_exchanges_them(
 
 def test_topics_of_the_same_name_count_once_in_an_exchange(spark: SparkSession, tmp_path: Path) -> None:
     whole = reading(capture_by_chance(tmp_path / "a.pcap", 6, connections=2, namesakes=True))
-    made = extracts(spark, whole, tmp_path, tasks=0)
+    of_topics = Wanted(
+        only=frozenset(name for name in QUESTIONS if "topic" in schema_of(aggregate(name), unit="us").names)
+    )
+    made = extracts(spark, whole, tmp_path, tasks=0, wanted=of_topics)
     assert Selection(names=names_told(str(tmp_path / "folded"))).has_namesakes
-    of_topics = [name for name in QUESTIONS if "topic" in schema_of(aggregate(name), unit="us").names]
-    assert same(made, Wanted(only=frozenset(of_topics))) > 20
+    # What no question asks for is not folded.
+    made_of = {place.name for place in (tmp_path / "folded" / FOLDS).iterdir()}
+    assert made_of == {*pieces_of(of_topics.folds)} < {*PIECES} - {"timeline", "latency"}
+    assert same(made, of_topics) > 20
 
 
 # Where rounding goes up or down, at several powers of ten.
@@ -115,7 +125,7 @@ def test_numbers_that_become_one_are_one_at_three_digits(spark: SparkSession, tm
     (tmp_path / "a.pcap").write_bytes(pcap_file(talker.close().packets))
     options = ReadOptions(tables=frozenset({"exchanges"}))
     pieces: dict[str, list[pa.RecordBatch]] = {"exchanges": [], "latency": []}
-    for ready in read([str(tmp_path / "a.pcap")], options, folded=((), {}), unit="us"):
+    for ready in read([str(tmp_path / "a.pcap")], options, folded=Folded(pieces=("latency",)), unit="us"):
         for name in pieces.keys() & ready.keys():
             pieces[name] += [pa.record_batch(batch) for batch in ready[name]]
     whole, folded = (weighed(frame_of(spark, pa.Table.from_batches(each))) for each in pieces.values())
@@ -152,7 +162,7 @@ def test_every_answer_to_a_capture(spark: SparkSession, tmp_path: Path, path: Pa
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("folds")
-    extract_here(folded(reading(capture_by_chance(place / "a.pcap", 3))), str(place / "tables"))
+    extract_here(folded(reading(capture_by_chance(place / "a.pcap", 3)), EVERYTHING), str(place / "tables"))
     return place / "tables"
 
 

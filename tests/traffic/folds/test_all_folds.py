@@ -9,7 +9,7 @@ import pytest
 from netdiag.traffic.aggregates.questions import QUESTIONS
 from netdiag.traffic.folds import ALL, ENDS, KEY, MOST_RESENT, PIECES, RESENT, roles, whole
 from netdiag.traffic.insights import ALL as INSIGHTS
-from netdiag.traffic.native import ReadOptions, read
+from netdiag.traffic.native import Folded, ReadOptions, read
 from netdiag.traffic.tables import table
 from tests.traffic.folds.random_exchanges import capture_by_chance
 
@@ -23,7 +23,7 @@ def pieces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pa.Table]:
 def pieces_of(path: Path, **more: Any) -> dict[str, pa.Table]:
     found: dict[str, list[pa.RecordBatch]] = {}
     options = ReadOptions(tables=frozenset({"connections"}))
-    for ready in read([str(path)], options, folded=((), {}), unit="us", **more):
+    for ready in read([str(path)], options, folded=Folded(pieces=PIECES), unit="us", **more):
         for name, batches in ready.items():
             found.setdefault(name, []).extend(pa.record_batch(batch) for batch in batches)
     return {name: pa.Table.from_batches(batches) for name, batches in found.items()}
@@ -58,7 +58,7 @@ def test_what_is_left_out_is_not_folded(tmp_path: Path) -> None:
     chosen = sorted(found["connections"]["connection"].to_pylist())[::2]
     options = ReadOptions(tables=frozenset())
     kept: set[int] = set()
-    for ready in read([str(path)], options, folded=(chosen, {}), unit="us"):
+    for ready in read([str(path)], options, folded=Folded(pieces=PIECES, relays=chosen), unit="us"):
         for batch in ready["silences"]:
             kept |= set(pa.record_batch(batch)["connection"].to_pylist())
     assert kept == set(found["silences"]["connection"].to_pylist()) - set(chosen)

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from netdiag.traffic.folds import Selection, told_names
+from netdiag.traffic.folds import ALL, PIECES, Selection, pieces_of, told_names
 from tests.traffic.folds.random_rows import anything
 
 NAMES = {"I": "orders"}
@@ -40,3 +40,10 @@ def test_part_of_a_column_is_named_as_well() -> None:
 def test_topics_are_told_by_their_ids() -> None:
     tables = anything(5)
     assert told_names([tables["leaders"], tables["partitions"]]) == {"A" * 22: "orders", "B" * 22: "users"}
+
+
+def test_what_folds_are_made_of() -> None:
+    assert pieces_of({"coverage"}) == ("coverage",)
+    assert pieces_of({"stamps"}) == ("offsets", "stamps")
+    assert pieces_of({"produced", "stamps"}) == ("offsets", "produced", "stamps", "sequences")
+    assert set(pieces_of(ALL)) == set(PIECES)

@@ -17,6 +17,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use smallvec::SmallVec;
 
+use super::Folded;
 use super::texts::Texts;
 use crate::rows::Kind;
 
@@ -267,7 +268,7 @@ impl Fold {
     }
 
     /// The rows since the last time, as Arrow has them: with `times`, and with `until` where a row has a time.
-    pub fn take(&mut self, texts: &Texts) -> RecordBatch {
+    pub fn take(&mut self, texts: &Texts) -> Folded {
         self.fold_in(texts);
         let columns = self.spec.columns;
         let words = std::mem::take(&mut self.words);
@@ -291,7 +292,11 @@ impl Fold {
                 arrays.push(Arc::new(until.with_timezone("UTC")));
             }
         }
-        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).expect("arrays are as long as each other")
+        Folded {
+            name: self.spec.name,
+            rows: RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+                .expect("arrays are as long as each other"),
+        }
     }
 }
 
@@ -418,8 +423,8 @@ mod tests {
         // A sum of nothing is no sum of zero, and no name is none that is empty.
         assert_eq!(fold.add(&row(Some(one), None, None, 1, None), 1, &texts), 1);
         assert_eq!(fold.add(&row(None, Some(1), None, 1, None), 1, &texts), 1);
-        let found = fold.take(&texts);
-        assert_eq!(fold.take(&texts).num_rows(), 0);
+        let found = fold.take(&texts).rows;
+        assert_eq!(fold.take(&texts).rows.num_rows(), 0);
         let ints = |name: &str| {
             found
                 .column_by_name(name)
@@ -456,7 +461,7 @@ mod tests {
             held += fold.add(&cells, time, &texts);
         }
         held += fold.fold_in(&texts);
-        let found = fold.take(&texts);
+        let found = fold.take(&texts).rows;
         assert_eq!((held, found.num_rows()), (2000, 2000));
         let column = |name: &str| found.column_by_name(name).map(|column| column.to_data());
         let expected = |of: fn(i64) -> Option<i64>| {

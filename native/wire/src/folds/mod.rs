@@ -23,7 +23,7 @@ use arrow_array::RecordBatch;
 use foldhash::{HashMap, HashSet};
 
 use self::fold::{Cells, Fold, digits};
-use self::runs::{Producer, Runs, Stamp};
+use self::runs::{Producer, Runs, SEQUENCES, STAMPS, Stamp};
 use self::specs::*;
 use self::texts::Texts;
 use crate::exchange::row::*;
@@ -64,19 +64,27 @@ pub struct Folded {
     pub rows: RecordBatch,
 }
 
-/// Which rows are folded: not those of some connections; and what topics are called that come without a name.
+/// Which rows are folded: not those of some connections; what topics are called that come without a name; and which
+/// folds are made.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     pub without: HashSet<i64>,
     /// Names by ids.
     pub names: HashMap<String, String>,
+    pub folds: HashSet<String>,
+}
+
+impl Selection {
+    fn makes(&self, fold: &str) -> bool {
+        self.folds.contains(fold)
+    }
 }
 
 /// Folds rows.
 #[derive(Debug)]
 pub struct Folds {
     texts: Texts,
-    folds: Vec<Fold>,
+    folds: Vec<Option<Fold>>,
     /// Rows in all folds.
     held: usize,
     runs: Runs,
@@ -195,9 +203,12 @@ impl Folds {
     pub fn new(selection: Arc<Selection>) -> Folds {
         Folds {
             texts: Texts::default(),
-            folds: SPECS.iter().map(Fold::new).collect(),
+            folds: SPECS
+                .iter()
+                .map(|spec| selection.makes(spec.name).then(|| Fold::new(spec)))
+                .collect(),
             held: 0,
-            runs: Runs::default(),
+            runs: Runs::new(selection.makes(SEQUENCES), selection.makes(STAMPS)),
             selection,
             ends: HashMap::default(),
             current: None,
@@ -222,11 +233,7 @@ impl Folds {
 
     fn give_away(&mut self) {
         let Folds { texts, folds, full, .. } = self;
-        let folded = SPECS.iter().zip(folds.iter_mut());
-        full.extend(folded.map(|(spec, fold)| Folded {
-            name: spec.name,
-            rows: fold.take(texts),
-        }));
+        full.extend(folds.iter_mut().flatten().map(|fold| fold.take(texts)));
         full.extend(self.runs.take(&self.texts));
         self.texts = Texts::default();
         self.ends = HashMap::default();
@@ -237,7 +244,9 @@ impl Folds {
 
     #[inline]
     fn add(&mut self, fold: usize, row: &Cells, time: i64) {
-        self.held += self.folds[fold].add(row, time, &self.texts);
+        if let Some(fold) = &mut self.folds[fold] {
+            self.held += fold.add(row, time, &self.texts);
+        }
     }
 
     /// The exchange under way has no more rows.

@@ -38,23 +38,38 @@ pub(super) struct Stamp {
     pub last_stamp: i64,
 }
 
-#[derive(Debug, Default)]
+pub(super) const SEQUENCES: &str = "sequences";
+pub(super) const STAMPS: &str = "stamps";
+
+/// Those that are wanted.
+#[derive(Debug)]
 pub(super) struct Runs {
-    sequences: HashMap<Producer, Vec<i32>>,
-    stamps: HashMap<(Topic, i32), Vec<Stamp>>,
+    sequences: Option<HashMap<Producer, Vec<i32>>>,
+    stamps: Option<HashMap<(Topic, i32), Vec<Stamp>>>,
     bytes: usize,
 }
 
 impl Runs {
+    /// Nothing yet, of sequences and of stamps if they are wanted.
+    pub fn new(sequences: bool, stamps: bool) -> Runs {
+        Runs {
+            sequences: sequences.then(HashMap::default),
+            stamps: stamps.then(HashMap::default),
+            bytes: 0,
+        }
+    }
+
     /// Keeps the sequence of a batch, as often as it is sent.
     pub fn sequence(&mut self, producer: Producer, base: i32) {
-        self.sequences.entry(producer).or_default().push(base);
+        let Some(sequences) = &mut self.sequences else { return };
+        sequences.entry(producer).or_default().push(base);
         self.bytes += size_of::<i32>();
     }
 
     /// Keeps the place of a batch, which is mostly told several times: by who produces, copies and fetches it.
     pub fn stamp(&mut self, topic: Topic, partition: i32, stamp: Stamp) {
-        let known = self.stamps.entry((topic, partition)).or_default();
+        let Some(stamps) = &mut self.stamps else { return };
+        let known = stamps.entry((topic, partition)).or_default();
         if known.len() == known.capacity() && known.len() >= SOME {
             let before = known.len();
             known.sort_unstable();
@@ -67,7 +82,8 @@ impl Runs {
 
     /// How many producers and partitions are held.
     pub fn held(&self) -> usize {
-        self.sequences.len() + self.stamps.len()
+        let sequences = self.sequences.as_ref().map_or(0, HashMap::len);
+        sequences + self.stamps.as_ref().map_or(0, HashMap::len)
     }
 
     /// Whether it is time to give away what is held.
@@ -76,18 +92,17 @@ impl Runs {
     }
 
     /// All that is held, a row for each producer and for each partition.
-    pub fn take(&mut self, texts: &Texts) -> [Folded; 2] {
+    pub fn take(&mut self, texts: &Texts) -> impl Iterator<Item = Folded> {
         self.bytes = 0;
-        [
-            Folded {
-                name: "sequences",
-                rows: sequences(std::mem::take(&mut self.sequences), texts),
-            },
-            Folded {
-                name: "stamps",
-                rows: stamps(std::mem::take(&mut self.stamps), texts),
-            },
-        ]
+        let sequences = self.sequences.as_mut().map(|held| Folded {
+            name: SEQUENCES,
+            rows: sequences(std::mem::take(held), texts),
+        });
+        let stamps = self.stamps.as_mut().map(|held| Folded {
+            name: STAMPS,
+            rows: stamps(std::mem::take(held), texts),
+        });
+        sequences.into_iter().chain(stamps)
     }
 }
 
