@@ -385,7 +385,7 @@ class Rows:
         from netdiag.traffic.native import arrow_stream
 
         stream = arrow_stream(self.table, self.columns)
-        schema = pa.ipc.open_stream(stream.begin() + stream.end()).schema
+        schema = pa.ipc.open_stream(stream.end()).schema
         return pa.Table.from_batches((pa.record_batch(batch) for batch in self._batches()), schema)
 
     def to_pandas(self) -> Any:

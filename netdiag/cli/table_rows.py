@@ -27,9 +27,7 @@ def write_rows(form: TableFormat, table: str, chosen: Sequence[Column], batches:
     """Write every row; how many there were."""
     count = 0
     stream = arrow_stream(table, [column.name for column in chosen]) if form is TableFormat.ARROW else None
-    if stream is not None:
-        write_bytes(stream.begin())
-    elif form is TableFormat.CSV:
+    if form is TableFormat.CSV:
         write_text(csv_header(chosen))
     for batch in batches:
         count += len(batch)

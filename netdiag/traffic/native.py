@@ -19,7 +19,7 @@ from netdiag.values import dataclass
 MODULE = "netdiag_native"
 # What this module expects of the engine: raised here and in native/python whenever a call or an answer changes, because
 # a clone keeps its version while its engine grows old.
-_INTERFACE = 3
+_INTERFACE = 4
 _SECONDS = re.compile(r"(\d{1,11})(?:\.(\d{1,9}))?")
 _FRACTION = re.compile(r"(?<=:\d\d)\.(\d{1,9})")
 
@@ -111,9 +111,7 @@ class Batch(Protocol):
 
 
 class ArrowStream(Protocol):
-    """Batches as an IPC stream of Arrow: what it gives belongs one behind the other."""
-
-    def begin(self) -> bytes: ...
+    """Batches as an IPC stream of Arrow: what it gives belongs one behind the other, first of all the schema."""
 
     def encode(self, batch: Batch) -> bytes: ...
 

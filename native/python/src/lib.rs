@@ -15,7 +15,7 @@ mod shapes;
 use pyo3::prelude::*;
 
 /// What `netdiag/traffic/native.py` expects: raise both whenever a call or an answer changes.
-const INTERFACE: u32 = 3;
+const INTERFACE: u32 = 4;
 
 /// Captures in, record batches of Kafka's messages out.
 #[pymodule]

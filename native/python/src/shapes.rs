@@ -1,5 +1,6 @@
 //! Tables and columns by their names.
 
+use arrow_buffer::Buffer;
 use netdiag_wire::options::Table;
 use netdiag_wire::rows::{self, Kind, Shape, Unit};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
@@ -78,7 +79,8 @@ impl Schema {
 /// Batches as an IPC stream of Arrow: what it gives belongs one behind the other.
 #[pyclass(module = "netdiag_native")]
 pub struct ArrowStream {
-    stream: rows::ArrowStream,
+    /// None behind the end.
+    stream: Option<rows::ArrowStream>,
 }
 
 #[pymethods]
@@ -88,27 +90,40 @@ impl ArrowStream {
     fn new(table: &str, columns: Option<Vec<String>>, unit: &str) -> PyResult<ArrowStream> {
         let shape = shape_of(table, columns.as_deref(), unit)?;
         Ok(ArrowStream {
-            stream: rows::ArrowStream::new(&shape).map_err(defect)?,
+            stream: Some(rows::ArrowStream::new(&shape).map_err(defect)?),
         })
-    }
-
-    /// The bytes that begin the stream.
-    fn begin<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        self.stream.take(|bytes| PyBytes::new(py, bytes))
     }
 
     /// The bytes of the next rows, which have the columns of the stream.
     fn encode<'py>(&mut self, py: Python<'py>, batch: &Batch) -> PyResult<Bound<'py, PyBytes>> {
-        py.detach(|| self.stream.push(&batch.batch))
+        let stream = self.stream.as_mut().ok_or_else(over)?;
+        let pieces = py
+            .detach(|| stream.encode(&batch.batch))
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(self.stream.take(|bytes| PyBytes::new(py, bytes)))
+        joined(py, &pieces)
     }
 
     /// The bytes that end the stream.
     fn end<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        self.stream.end().map_err(defect)?;
-        Ok(self.stream.take(|bytes| PyBytes::new(py, bytes)))
+        let stream = self.stream.take().ok_or_else(over)?;
+        joined(py, &stream.end().map_err(defect)?)
     }
+}
+
+fn over() -> PyErr {
+    PyValueError::new_err("the stream is over")
+}
+
+/// Copies once what is copied anyway.
+fn joined<'py>(py: Python<'py>, pieces: &[Buffer]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, pieces.iter().map(|piece| piece.len()).sum(), |mut bytes| {
+        for piece in pieces {
+            let (begin, behind) = std::mem::take(&mut bytes).split_at_mut(piece.len());
+            begin.copy_from_slice(piece);
+            bytes = behind;
+        }
+        Ok(())
+    })
 }
 
 fn defect(error: impl std::fmt::Display) -> PyErr {

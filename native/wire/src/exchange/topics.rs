@@ -81,7 +81,7 @@ pub(super) fn id_text(id: &[u8; 16]) -> CompactString {
     let mut text = [0; 22];
     // 16 bytes are 22 characters.
     let _ = URL_SAFE_NO_PAD.encode_slice(id, &mut text);
-    CompactString::from_utf8_lossy(&text)
+    std::str::from_utf8(&text).unwrap_or_default().into()
 }
 
 #[cfg(test)]

@@ -39,7 +39,11 @@ pub fn shortened(name: &str) -> compact_str::CompactString {
 
 /// The same of bytes; those that are no text become U+FFFD.
 pub fn shortened_text(name: &[u8]) -> compact_str::CompactString {
-    shortened(&String::from_utf8_lossy(name))
+    match std::str::from_utf8(name) {
+        Ok(name) => shortened(name),
+        // Much slower, and rare.
+        Err(_) => shortened(&String::from_utf8_lossy(name)),
+    }
 }
 
 /// So many partitions, topics and addresses of one message that passes by are told.

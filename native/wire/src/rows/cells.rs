@@ -201,6 +201,12 @@ pub(super) struct Texts {
 impl Texts {
     #[inline]
     fn push(&mut self, text: Text<'_>) {
+        self.append(text);
+        self.end();
+    }
+
+    #[inline]
+    fn append(&mut self, text: Text<'_>) {
         let (begin, end) = (self.bytes.len(), self.bytes.len() + text.length);
         match text.bytes.first_chunk::<COPIED>() {
             Some(chunk) if text.length <= COPIED && end <= MOST_TEXT => {
@@ -209,7 +215,6 @@ impl Texts {
             }
             _ => self.bytes.extend_from_slice(fitting(text, begin)),
         }
-        self.end();
     }
 
     #[inline]
@@ -259,14 +264,14 @@ pub(super) struct Lists {
 
 impl Lists {
     #[inline]
-    fn push(&mut self, list: List<'_>) {
+    fn push(&mut self, list: TextList<'_>) {
         let begin = self.texts.bytes.len();
-        if begin + list.text.len() <= MOST_TEXT {
-            self.texts.bytes.extend_from_slice(list.text.as_bytes());
+        if begin + list.text.length <= MOST_TEXT {
+            self.texts.append(list.text);
             let ends = list.ends.iter().map(|&end| (begin + end as usize) as i32);
             self.texts.ends.extend(ends);
         } else {
-            list.iter().for_each(|text| self.texts.push(text.into()));
+            list.texts().for_each(|text| self.texts.push(text));
         }
         self.end();
     }
@@ -355,10 +360,33 @@ pub(super) struct Text<'a> {
     pub length: usize,
 }
 
-impl<'a> Text<'a> {
-    pub fn as_str(self) -> &'a str {
-        let bytes = self.bytes.get(..self.length).unwrap_or_default();
-        std::str::from_utf8(bytes).unwrap_or_default()
+/// Texts one behind the other, and where each ends.
+#[derive(Clone, Copy)]
+pub(super) struct TextList<'a> {
+    pub text: Text<'a>,
+    pub ends: &'a [u32],
+}
+
+impl<'a> TextList<'a> {
+    fn texts(self) -> impl Iterator<Item = Text<'a>> {
+        let mut begin = 0;
+        self.ends.iter().map(move |&end| {
+            let bytes = self.text.bytes.get(begin..end as usize).unwrap_or_default();
+            begin = end as usize;
+            Text {
+                bytes,
+                length: bytes.len(),
+            }
+        })
+    }
+}
+
+impl<'a> From<List<'a>> for TextList<'a> {
+    fn from(list: List<'a>) -> TextList<'a> {
+        TextList {
+            text: list.text.into(),
+            ends: list.ends,
+        }
     }
 }
 
@@ -399,11 +427,18 @@ impl Put<&str> for Cells<Texts> {
     }
 }
 
+impl Put<TextList<'_>> for Cells<Lists> {
+    #[inline]
+    fn put(&mut self, value: TextList<'_>) -> usize {
+        self.next().push(value);
+        value.text.length + size_of_val(value.ends)
+    }
+}
+
 impl Put<List<'_>> for Cells<Lists> {
     #[inline]
     fn put(&mut self, value: List<'_>) -> usize {
-        self.next().push(value);
-        value.text.len() + size_of_val(value.ends)
+        self.put(TextList::from(value))
     }
 }
 

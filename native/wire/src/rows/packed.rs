@@ -3,7 +3,7 @@
 //! A row is a head (which work made it, and of which table it is), the set of its columns that are not null, and a word for
 //! each of these, two for a list. Text lies apart, one behind the other, and so do the ends of the texts in lists.
 
-use super::cells::Text;
+use super::cells::{Text, TextList};
 use super::columns::Shape;
 use crate::exchange::row::List;
 use crate::options::Table;
@@ -191,15 +191,12 @@ impl<'a> Unpacking<'a> {
     }
 
     #[inline]
-    pub fn strings(&mut self) -> List<'a> {
+    pub fn strings(&mut self) -> TextList<'a> {
         let text = self.string();
         let count = self.word() as usize;
         let (ends, behind) = self.ends.split_at_checked(count).unwrap_or_default();
         self.ends = behind;
-        List {
-            text: text.as_str(),
-            ends,
-        }
+        TextList { text, ends }
     }
 
     #[inline]

@@ -1,38 +1,32 @@
 //! Batches as an IPC stream of Arrow.
 
-use arrow_ipc::writer::StreamWriter;
+use arrow_buffer::Buffer;
+use arrow_ipc::writer::StreamEncoder;
 use arrow_schema::ArrowError;
 
 use super::batch::Batch;
 use super::columns::Shape;
 
-/// Encodes batch after batch; what it gives belongs one behind the other.
+/// Encodes batch after batch; what it gives belongs one behind the other, first of all the schema.
 pub struct ArrowStream {
-    writer: StreamWriter<Vec<u8>>,
+    encoder: StreamEncoder,
 }
 
 impl ArrowStream {
     /// For batches of one shape.
     pub fn new(shape: &Shape) -> Result<ArrowStream, ArrowError> {
         Ok(ArrowStream {
-            writer: StreamWriter::try_new(Vec::new(), shape.schema())?,
+            encoder: StreamEncoder::try_new(shape.schema())?,
         })
     }
 
-    /// Gives what was encoded since the last time, first of all the schema; its room is used again.
-    pub fn take<T>(&mut self, give: impl FnOnce(&[u8]) -> T) -> T {
-        let given = give(self.writer.get_ref());
-        self.writer.get_mut().clear();
-        given
-    }
-
     /// The next rows.
-    pub fn push(&mut self, batch: &Batch) -> Result<(), ArrowError> {
-        self.writer.write(batch.arrow())
+    pub fn encode(&mut self, batch: &Batch) -> Result<Vec<Buffer>, ArrowError> {
+        self.encoder.encode(batch.arrow())
     }
 
     /// There are no more.
-    pub fn end(&mut self) -> Result<(), ArrowError> {
-        self.writer.finish()
+    pub fn end(self) -> Result<Vec<Buffer>, ArrowError> {
+        self.encoder.finish()
     }
 }
