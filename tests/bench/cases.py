@@ -20,6 +20,7 @@ LARGE_MESSAGE = 100_000_000
 _FIRST = 400
 # Seconds until the host has the memory that was freed, and more.
 _GIVEN_BACK = 6.0
+# So often what takes seconds is run beside what takes minutes.
 _AGAINST_MINUTES = 5
 _SMALL = Recipe(mix="made", megabytes=1, connections=20)
 _ON_CORES = ("taskset", "--cpu-list")
