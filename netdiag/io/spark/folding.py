@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from netdiag.io.spark.extraction import FOLDS
-from netdiag.io.spark.small_tables import MOST, frame_of, made_at_once
+from netdiag.io.spark.small_tables import frame_of, is_small, made_at_once
 from netdiag.traffic.aggregates.expressions import struct_of_arrow
 from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.folds import ALL, ENDS, Selection, told_names, whole, without_beside
@@ -97,7 +97,7 @@ def _fold(spark: SparkSession, pieces: _Pieces, name: str) -> tuple[Callable[[],
     """What makes a fold a table of Spark, and how many rows it has: merged where that can be done here."""
     if name in _TOGETHER or pieces.rows(name) <= _MERGED:
         rows = whole(name, pieces.all, pieces.connections)
-        if rows.num_rows <= MOST:
+        if is_small(rows):
             return partial(frame_of, spark, rows), rows.num_rows
         parts: Iterator[pa.Table] = iter([rows])
     else:

@@ -29,6 +29,8 @@ from netdiag.traffic.tables import NAMES, TOGETHER, table
 AT_ONCE = 3
 # What goes along with a question as it is: each task of it gets these rows.
 MOST = 200_000
+# In bytes as well: whoever is captured chooses names of 1 kB.
+_MOST_BYTES = 1 << 26
 # So many rows of all tables together are as well looked at by one task as by two, which would have to exchange them.
 _ONE_TASK = 2_000_000
 _ALONE = {
@@ -51,14 +53,34 @@ Parts = Mapping[str, pa.Table]
 
 def small_table(folder: str, name: str, rows: int) -> pa.Table | None:
     """All rows of a table that was written there, if it is small."""
-    return rows_at(folder, name) if rows <= MOST else None
+    if rows > MOST:
+        return None
+    shape = schema_of(table(name), unit="us")
+    parts, size = [shape.empty_table()], 0
+    for path in _parts(folder, name):
+        with pq.ParquetFile(path) as file:
+            for number in range(file.num_row_groups):
+                parts.append(file.read_row_group(number).cast(shape))
+                size += parts[-1].nbytes
+                if size > _MOST_BYTES:
+                    return None
+    return pa.concat_tables(parts)
+
+
+def is_small(rows: pa.Table) -> bool:
+    """Whether these go along with every question."""
+    return bool(rows.num_rows <= MOST and rows.nbytes <= _MOST_BYTES)
 
 
 def rows_at(folder: str, name: str) -> pa.Table:
     """All rows of a table that was written there."""
     shape = schema_of(table(name), unit="us")
-    parts = (pq.read_table(path, schema=shape) for path in sorted(Path(folder, name).glob("[!._]*.parquet")))
+    parts = (pq.read_table(path, schema=shape) for path in _parts(folder, name))
     return pa.concat_tables([shape.empty_table(), *parts])
+
+
+def _parts(folder: str, name: str) -> list[Path]:
+    return sorted(Path(folder, name).glob("[!._]*.parquet"))
 
 
 def frame_of(spark: SparkSession, rows: pa.Table) -> DataFrame:

@@ -144,7 +144,7 @@ def test_every_answer_to_rows_by_chance(
 ) -> None:
     if seed == 2:
         # As where there are many rows.
-        monkeypatch.setattr("netdiag.io.spark.folding.MOST", 0)
+        monkeypatch.setattr("netdiag.io.spark.small_tables.MOST", 0)
         monkeypatch.setattr("netdiag.io.spark.folding._MERGED", 0)
     whole = reading(capture_by_chance(tmp_path / "a.pcap", seed, connections=20, exchanges=100), NAMED)
     made = extracts(spark, whole, tmp_path, tasks=seed % 3)
@@ -176,7 +176,7 @@ def test_the_names_of_topics_are_those_of_whole_tables(spark: SparkSession, fold
 def test_files_of_folds_go_at_the_end(
     spark: SparkSession, folder: Path, tmp_path: Path, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("netdiag.io.spark.folding.MOST", most)
+    monkeypatch.setattr("netdiag.io.spark.small_tables.MOST", most)
     (tmp_path / "connections").symlink_to(folder / "connections")
     for each in (folder / FOLDS).glob("*/*.parquet"):
         copy = tmp_path / each.relative_to(folder)

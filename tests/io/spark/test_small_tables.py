@@ -12,9 +12,11 @@ from netdiag.io.spark.analysis import names_of, once, relays_of, resolved
 from netdiag.io.spark.small_tables import (
     MOST,
     frame_of,
+    is_small,
     may_name,
     one_task_each,
     plain_rows,
+    rows_at,
     small_table,
     small_tables,
 )
@@ -73,6 +75,14 @@ def test_a_large_table_stays_where_it_is(folder: Path) -> None:
     whole = small_table(str(folder), "connections", MOST)
     assert whole is not None
     assert whole.num_rows == pq.read_table(folder / "connections").num_rows
+
+
+def test_a_table_of_long_texts_is_not_small(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = rows_at(str(folder), "connections")
+    assert is_small(whole)
+    monkeypatch.setattr("netdiag.io.spark.small_tables._MOST_BYTES", whole.nbytes // 2)
+    assert not is_small(whole)
+    assert small_table(str(folder), "connections", whole.num_rows) is None
 
 
 def test_a_table_without_rows(spark: SparkSession) -> None:
