@@ -79,7 +79,7 @@ impl Schema {
 /// Batches as an IPC stream of Arrow: what it gives belongs one behind the other.
 #[pyclass(module = "netdiag_native")]
 pub struct ArrowStream {
-    /// None behind the end.
+    /// None after the end.
     stream: Option<rows::ArrowStream>,
 }
 
@@ -114,7 +114,7 @@ fn over() -> PyErr {
     PyValueError::new_err("the stream is over")
 }
 
-/// Copies once what is copied anyway.
+/// The pieces as one, which copies each once.
 fn joined<'py>(py: Python<'py>, pieces: &[Buffer]) -> PyResult<Bound<'py, PyBytes>> {
     PyBytes::new_with(py, pieces.iter().map(|piece| piece.len()).sum(), |mut bytes| {
         for piece in pieces {

@@ -29,7 +29,7 @@ from netdiag.traffic.tables import NAMES, TOGETHER, table
 AT_ONCE = 3
 # What goes along with a question as it is: each task of it gets these rows.
 MOST = 200_000
-# In bytes as well: whoever is captured chooses names of 1 kB.
+# In bytes: names in captures may have 1 kB each.
 _MOST_BYTES = 1 << 26
 # So many rows of all tables together are as well looked at by one task as by two, which would have to exchange them.
 _ONE_TASK = 2_000_000
