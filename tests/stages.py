@@ -76,6 +76,11 @@ LINT: Lane = (
     ),
     # Beside the engine, whose last step keeps one processor busy.
     Stage(name="build", commands=((*NICE, "python", "-m", "tests.rust", "--build"),), is_testing=False),
+    Stage(
+        name="fuzz",
+        commands=((*NICE, "python", "-m", "tests.fuzz.native", "--fresh", "--minutes", "1"),),
+        is_testing=False,
+    ),
 )
 # One after another: each may ask apt-get for packages.
 TOOLS: Lane = (
@@ -101,14 +106,7 @@ LAB: Lane = (
     ),
     Stage(name="lab", commands=((*PYTEST, "-n", str(LABS), "-m", "lab and not alone"),), needs_green=True),
 )
-CRATES: Lane = (
-    Stage(name="native", commands=((*NICE, "python", "-m", "tests.rust"),)),
-    Stage(
-        name="fuzz",
-        commands=((*NICE, "python", "-m", "tests.fuzz.native", "--fresh", "--minutes", "1"),),
-        is_testing=False,
-    ),
-)
+CRATES: Lane = (Stage(name="native", commands=((*NICE, "python", "-m", "tests.rust"),)),)
 # What is held to seconds has the machine for itself.
 ALONE: Lane = (
     Stage(
