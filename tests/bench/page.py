@@ -14,7 +14,8 @@ _HEAD = """\
 `make bench` writes this page. It makes its own captures, and measures one command after the other on one machine.
 Wall time varies if something else runs at the same time (see the load); CPU time varies less. Of several rounds, the
 page has the median time and the maximum memory. Beside tshark, which takes minutes, netdiag runs five times in each
-round, and the median counts. Memory is the sum over all processes of a command.
+round, and the median counts. Where a target compares netdiag with itself on another capture, the fastest round of
+each counts. Memory is the sum over all processes of a command.
 """
 _TITLES = {
     "rate-bulk": "Bulk: large batches",

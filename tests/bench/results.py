@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.bars.record import present_commit
 from tests.bench.captures import cache
-from tests.bench.running import Cost, median
+from tests.bench.running import Cost, least, median
 
 _PACKAGES = ("numpy", "pyarrow", "pyspark")
 _GIBI = 2**30
@@ -90,6 +90,10 @@ class Result:
     def cost(self, name: str) -> Cost:
         """The median of a contestant's rounds."""
         return median(self.rounds[name])
+
+    def least(self, name: str) -> Cost:
+        """The least of a contestant's rounds."""
+        return least(self.rounds[name])
 
     @property
     def finished(self) -> int:

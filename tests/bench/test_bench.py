@@ -23,7 +23,7 @@ from tests.bench.page import render
 from tests.bench.peers import Tshark, messages, tshark
 from tests.bench.recording import CannotRecord, Recording, record
 from tests.bench.results import LOOP, LOOPS, START, Result
-from tests.bench.running import Cost, cached, median, run, uncached
+from tests.bench.running import Cost, cached, least, median, run, uncached
 from tests.bench.verdicts import of
 from tests.native.reading import rows_of_files
 
@@ -221,9 +221,10 @@ def test_output_and_status_are_kept(tmp_path: Path) -> None:
     assert (output.read_text(), errors.read_text()) == ("out\n", "err\n")
 
 
-def test_the_median_is_taken_figure_by_figure() -> None:
+def test_the_median_and_the_least_are_taken_figure_by_figure() -> None:
     costs = [Cost(status=0, wall=w, cpu=c, largest=m, together=m) for w, c, m in ((1, 9, 5), (2, 7, 6), (3, 8, 4))]
     assert median(costs) == Cost(status=0, wall=2, cpu=8, largest=6, together=6)
+    assert least(costs) == Cost(status=0, wall=1, cpu=7, largest=6, together=6)
 
 
 def test_a_file_is_whole_in_memory_or_out_of_it(tmp_path: Path) -> None:

@@ -1,4 +1,8 @@
-"""The bars that results are held against. Each figure is a ratio within one case, so of one machine and one run."""
+"""The bars that results are held against. Each figure is a ratio within one case, so of one machine and one run.
+
+Where netdiag is compared with others, the median of the rounds counts; where it is compared with itself on another
+capture, the least: the same program takes longer only where something disturbs it.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -127,14 +131,14 @@ def _cores(result: Result) -> Iterator[Verdict]:
 
 
 def _connections(result: Result) -> Iterator[Verdict]:
-    facts, few = result.facts, result.cost("100")
-    per_byte = {name: result.cost(name).cpu / int(facts[f"bytes of {name}"]) for name in result.rounds}
+    facts, few = result.facts, result.least("100")
+    per_byte = {name: result.least(name).cpu / int(facts[f"bytes of {name}"]) for name in result.rounds}
     complete = int(facts["bytes of 100"]) >= 0.99 * _GIGA
     # Rounds of an older release have no copies.
     bounds = {"100,000": CONNECTIONS, "1": ONE_CONNECTION, "copies": COPIES}
     for name, limit in ((name, limit) for name, limit in bounds.items() if name in result.rounds):
         ratio = per_byte[name] / per_byte["100"]
-        wall = result.cost(name).wall / few.wall * int(facts["bytes of 100"]) / int(facts[f"bytes of {name}"])
+        wall = result.least(name).wall / few.wall * int(facts["bytes of 100"]) / int(facts[f"bytes of {name}"])
         yield Verdict(
             promise=f"{facts[f'capture of {name}']}: cost of a byte over that with 100 connections",
             figure=f"{wall:.2f} wall, {ratio:.2f} CPU",
@@ -158,8 +162,8 @@ def _connections(result: Result) -> Iterator[Verdict]:
 def _linear(result: Result) -> Iterator[Verdict]:
     names = [name for name in result.rounds if name != START]
     # Rounds of an older release have no start of their own.
-    start = result.cost(START).cpu if START in result.rounds else 0.0
-    per_byte = [(result.cost(name).cpu - start) / int(result.facts[f"bytes of {name}"]) for name in names]
+    start = result.least(START).cpu if START in result.rounds else 0.0
+    per_byte = [(result.least(name).cpu - start) / int(result.facts[f"bytes of {name}"]) for name in names]
     complete = names[-1] == "16 GB"
     if len(names) > 1:
         worst = max(per_byte) / min(per_byte)
