@@ -16,8 +16,8 @@ from netdiag.compose.problems import Problems
 from netdiag.compose.project import Network, Project, Service
 from netdiag.compose.service import (
     DEFAULT_NETWORK,
+    mounted_configs,
     mounted_secrets,
-    read_configs,
     read_networks,
     read_service,
     read_volumes,
@@ -65,7 +65,6 @@ def load(
         services=active,
         networks=networks,
         volumes=read_volumes(problems, top, project),
-        configs=read_configs(top),
         disabled={key: service for key, service in services.items() if key not in active},
     )
     check_schema(top, problems)
@@ -134,9 +133,12 @@ def _services(top: Mapping, problems: Problems, lookup: Lookup, read: ReadFile) 
     if declared is None:
         return {}
     found = {name: read_service(problems, name, entry, lookup, read) for name, entry in declared.entries.items()}
-    if top.get("secrets") is None:
+    if top.get("secrets") is None and top.get("configs") is None:
         return found
-    return {name: replace(service, secrets=mounted_secrets(top, name)) for name, service in found.items()}
+    return {
+        name: replace(service, secrets=mounted_secrets(top, name), configs=mounted_configs(top, name))
+        for name, service in found.items()
+    }
 
 
 def _imply_default(networks: dict[str, Network], services: dict[str, Service], project: str | None) -> None:

@@ -301,6 +301,20 @@ def assemble(source: Source, pieces: Iterable[tuple[str, int, int]], start: int,
     return Text(value="".join(values), span=source.char_span(start, end), segments=tuple(segments), source=source)
 
 
+def reassembled(text: Text, pieces: Iterable[tuple[str, int, int]], start: int, end: int) -> Text:
+    """As `assemble`, out of the characters start..end of a Text."""
+    parts = [_piece(text, *piece) for piece in pieces]
+    return concatenated(parts) if parts else text.slice(start, end)
+
+
+def _piece(text: Text, chars: str, start: int, end: int) -> Text:
+    own = text.slice(start, end)
+    if own.value == chars:
+        return own
+    whole = Segment(value_start=0, value_end=len(chars), start=own.span.start, end=own.span.end, verbatim=False)
+    return replace(own, value=chars, segments=(whole,))
+
+
 def concatenated(parts: Sequence[Text]) -> Text:
     """Texts of one file set end to end, each character still knowing its place; at least one is needed."""
     segments: list[Segment] = []

@@ -133,19 +133,16 @@ class Volume:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
-    """A top-level config: its `content`, or the `file` that holds it, seen from the project's folder."""
+class ServiceConfig:
+    """A config of the project at a path of a service's container; `span` is where the service names it.
 
+    It is its `content`, or the `file` that holds it, seen from the project's folder; neither is one from elsewhere.
+    """
+
+    target: str
+    span: FileLocation
     content: Text | None = None
     file: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceConfig:
-    """A config of the project at a path of a service's container."""
-
-    source: str
-    target: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,7 +242,6 @@ class Project:
     services: Mapping[str, Service]
     networks: Mapping[str, Network]
     volumes: Mapping[str, str | None] = field(default_factory=dict)
-    configs: Mapping[str, Config] = field(default_factory=dict)
     disabled: Mapping[str, Service] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     origins: tuple[Origin, ...] = ()

@@ -18,7 +18,6 @@ from netdiag.compose.problems import ComposeError, Origin, Problems
 from netdiag.compose.project import (
     Build,
     Command,
-    Config,
     Dependency,
     Deploy,
     EnvFile,
@@ -105,7 +104,6 @@ def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, re
         scale=_scale(reading, value),
         deploy=_deploy(reading, value),
         volumes=_volumes(reading, value),
-        configs=_configs(value),
         healthcheck=_command(reading, healthcheck, "test") if healthcheck is not None else None,
         healthcheck_disabled=healthcheck is not None and reading.boolean(healthcheck, "disable"),
         env_files=env_files,
@@ -417,50 +415,32 @@ def _volumes(reading: FieldReader, service: Mapping) -> tuple[Volume, ...]:
     return tuple(found.values())
 
 
-def read_configs(top: Mapping) -> dict[str, Config]:
-    """The top-level configs by key; `check_project` says what is wrong with them."""
-    declared = top.get("configs")
-    entries = declared.entries.items() if isinstance(declared, Mapping) else ()
-    return {key: _config(entry.value) for key, entry in entries if isinstance(entry.value, Mapping)}
-
-
-def _config(value: Mapping) -> Config:
-    content, file = value.get("content"), value.get("file")
-    return Config(
-        content=content.text if isinstance(content, Scalar) and content.kind != "null" else None,
-        file=_host_path(file.value, file.scope) if isinstance(file, Scalar) and file.kind != "null" else None,
-    )
-
-
-def _configs(service: Mapping) -> tuple[ServiceConfig, ...]:
-    value = service.get("configs")
+def mounted_configs(top: Mapping, service: str) -> tuple[ServiceConfig, ...]:
+    """The configs of a service, at the paths where its container has them."""
     found: list[ServiceConfig] = []
-    for item in value.items if isinstance(value, Sequence) else ():
-        source, target = (item.get("source"), item.get("target")) if isinstance(item, Mapping) else (item, None)
-        if isinstance(source, Scalar):
-            path = target.value if isinstance(target, Scalar) else f"/{source.value}"
-            found.append(ServiceConfig(source=source.value, target=posixpath.normpath(path)))
+    for source, target, declared in _used(top, service, "configs"):
+        content, file = declared.get("content"), declared.get("file")
+        found.append(
+            ServiceConfig(
+                target=posixpath.normpath(target or f"/{source.value}"),
+                span=source.span,
+                content=content.text if isinstance(content, Scalar) and content.kind != "null" else None,
+                file=_host_path(file.value, file.scope) if isinstance(file, Scalar) and file.kind != "null" else None,
+            )
+        )
     return tuple(found)
 
 
 def mounted_secrets(top: Mapping, service: str) -> tuple[Volume, ...]:
     """The secrets of a service that are files, as compose mounts them: in /run/secrets, under their names."""
-    declared, services = top.get("secrets"), top.get("services")
-    entry = services.get(service) if isinstance(services, Mapping) else None
-    used = entry.get("secrets") if isinstance(entry, Mapping) else None
-    if not isinstance(declared, Mapping) or not isinstance(used, Sequence):
-        return ()
     found: list[Volume] = []
-    for item in used.items:
-        source, target = (item.get("source"), item.get("target")) if isinstance(item, Mapping) else (item, None)
-        secret = declared.get(source.value) if isinstance(source, Scalar) else None
-        file = secret.get("file") if isinstance(secret, Mapping) else None
-        if isinstance(source, Scalar) and isinstance(file, Scalar) and file.kind != "null":
-            name = target.value if isinstance(target, Scalar) else source.value
+    for source, target, declared in _used(top, service, "secrets"):
+        file = declared.get("file")
+        if isinstance(file, Scalar) and file.kind != "null":
             found.append(
                 Volume(
                     source=None,
-                    target=posixpath.join("/run/secrets", name),
+                    target=posixpath.join("/run/secrets", target or source.value),
                     read_only=True,
                     span=source.span,
                     type="bind",
@@ -468,6 +448,20 @@ def mounted_secrets(top: Mapping, service: str) -> tuple[Volume, ...]:
                 )
             )
     return tuple(found)
+
+
+def _used(top: Mapping, service: str, kind: str) -> Iterator[tuple[Scalar, str | None, Mapping]]:
+    """The configs or secrets that a service uses: name, target, and what the project declares under the name."""
+    declared, services = top.get(kind), top.get("services")
+    entry = services.get(service) if isinstance(services, Mapping) else None
+    used = entry.get(kind) if isinstance(entry, Mapping) else None
+    if not isinstance(declared, Mapping) or not isinstance(used, Sequence):
+        return
+    for item in used.items:
+        source, target = (item.get("source"), item.get("target")) if isinstance(item, Mapping) else (item, None)
+        found = declared.get(source.value) if isinstance(source, Scalar) else None
+        if isinstance(source, Scalar) and isinstance(found, Mapping):
+            yield source, target.value if isinstance(target, Scalar) else None, found
 
 
 def _short_volume(reading: FieldReader, text: Text, scope: Scope | None) -> Volume | None:

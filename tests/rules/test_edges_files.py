@@ -391,6 +391,36 @@ def test_what_looks_like_a_broker() -> None:
         assert len(deployment_from(files).brokers) == 1
 
 
+@pytest.mark.parametrize(
+    ("config", "path"),
+    [
+        (
+            "\n    content: |\n      process.roles=broker\n      advertised.listeners=PLAINTEXT\\://0.0.0.0:${PORT:-9092}",
+            "compose.yaml",
+        ),
+        (" {file: ./own.properties}", "own.properties"),
+    ],
+)
+def test_a_config_of_the_project_is_the_file_of_a_broker(config: str, path: str) -> None:
+    service = "  kafka:\n    image: apache/kafka:3.9.1\n"
+    mount = "    configs: [{source: own, target: /mnt/shared/config/server.properties}]\n"
+    files = {
+        "compose.yaml": f"name: t\nservices:\n{service}{mount}configs:\n  own:{config}\n",
+        "own.properties": "process.roles=broker\nadvertised.listeners=PLAINTEXT://0.0.0.0:9092\n",
+    }
+    found = [f.location for f in check_deployment(deployment_from(files)) if f.rule == "advertised-wildcard"]
+    assert [files[at.path][at.start : at.end] for at in found if isinstance(at, FileLocation)] == ["0.0.0.0"]
+    assert [at.path for at in found if isinstance(at, FileLocation)] == [path]
+
+
+def test_a_config_from_elsewhere_is_a_file_that_nobody_reads() -> None:
+    service = "  kafka:\n    image: apache/kafka:3.9.1\n"
+    mount = "    configs: [{source: own, target: /mnt/shared/config/server.properties}]\n"
+    text = f"name: t\nservices:\n{service}{mount}configs:\n  own: {{external: true}}\n"
+    (broker,) = deployment_from({"compose.yaml": text}).brokers
+    assert broker.is_partial
+
+
 def test_a_misspelt_line_of_a_file_is_renamed_as_a_line() -> None:
     service = "  kafka:\n    image: apache/kafka:3.9.1\n"
     mount = "    volumes: ['./server.properties:/mnt/shared/config/server.properties']\n"

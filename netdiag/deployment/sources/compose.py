@@ -145,7 +145,7 @@ def from_compose(
     declared = [
         client_security(found, service, read=read, file=content, stores=opener)
         for service, member in clients
-        for content in [partial(_content, project, service, read)]
+        for content in [partial(file_content, service, read)]
         for found in declared_clients(service, member, file=content)
     ]
     neighbours = {m.name: n for service, m in clients if (n := declared_neighbour(service, m, read))}
@@ -163,12 +163,12 @@ def from_compose(
             *(
                 found
                 for service, member in clients
-                for content in [partial(_content, project, service, read)]
+                for content in [partial(file_content, service, read)]
                 for found in url_clients(service, member, neighbours.get(member.name), content)
             ),
             *(found for broker in brokers for found in broker_url_clients(broker)),
         ),
-        relays=declared_relays(project, project.services.values(), read),
+        relays=declared_relays(project.services.values(), read),
         waiting=tuple(d for service, member in clients for d in waiting_containers(service, member)),
         health_checks=tuple(d for service, member in kafka for d in health_check_clients(service, member)),
         inactive_members=tuple(sleeping.values()),
@@ -262,9 +262,9 @@ def _sign(service: Service, read: ReadFile) -> Sign | None:
         return Sign.FILE
     path = script_of(command)
     script = mounted_file(service, path, read) if path is not None else None
-    if script is None or script.source is None:
+    if script is None or script.data is None:
         return sign
-    text = script.source.data.decode(errors="replace")
+    text = script.data.decode(errors="replace")
     if starts_broker(text):
         return sign_of_broker(image, "", environment)
     return sign if _RUNS_ITS_ARGUMENTS in text else None
@@ -552,10 +552,6 @@ def _with_declared_facts(network: Network, facts: Facts) -> Network:
     if declared is None or not network.external:
         return network
     return replace(network, known_names=declared.members, subnets=network.subnets or declared.subnets)
-
-
-def _content(project: Project, service: Service, read: ReadFile, path: str) -> Text | None:
-    return file_content(project, service, path, read)
 
 
 def _joined(command: Text | tuple[Text, ...]) -> str:

@@ -76,7 +76,7 @@ def redpanda_broker(service: Service, member: Member, read: ReadFile) -> Broker:
     made = read_redpanda_yaml(mounted.source) if mounted is not None and mounted.source is not None else None
     config_file = None
     if mounted is not None and made is not None:
-        config_file = ConfigFile(name=FILE, where=mounted.volume.span)
+        config_file = ConfigFile(name=FILE, where=mounted.where)
     elif path == _FILE_PATH and mounted is None and not _writes_file(service):
         made = redpanda.packaged(image), {}
     file, declared = made or (UNKNOWN_FILE, {})

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from netdiag.compose.positions import Source, Text, assemble
-from netdiag.compose.project import Project, Service
+from netdiag.compose.project import Service
 from netdiag.compose.values import ReadFile
 from netdiag.deployment.model.deployment import DeclaredValue, Deployment, Relay, RelayTarget
 from netdiag.deployment.model.verdict import Address
@@ -35,9 +35,9 @@ _COMMAND_END = regex(r"[;&|\n]+|\bexec\b")
 _TextOf = Callable[[ForwardingTarget], DeclaredValue | None]
 
 
-def declared_relays(project: Project, services: Iterable[Service], read: ReadFile) -> tuple[Relay, ...]:
-    """The relays that these services of a project start."""
-    return tuple(relay for service in services for relay in _of_service(project, service, read))
+def declared_relays(services: Iterable[Service], read: ReadFile) -> tuple[Relay, ...]:
+    """The relays that these services start."""
+    return tuple(relay for service in services for relay in _of_service(service, read))
 
 
 def running_relays(containers: Iterable["Container"], names: Mapping[str, str]) -> tuple[Relay, ...]:
@@ -85,7 +85,7 @@ def relay(forwarding: Forwarding, member: str | None, where: Location, text_of: 
     )
 
 
-def _of_service(project: Project, service: Service, read: ReadFile) -> Iterator[Relay]:
+def _of_service(service: Service, read: ReadFile) -> Iterator[Relay]:
     entry, command = command_words(service)
     image = service.image.value if service.image is not None and service.entrypoint is None else ""
     for line in command_lines(service):
@@ -99,7 +99,7 @@ def _of_service(project: Project, service: Service, read: ReadFile) -> Iterator[
         for one in found:
             yield relay(one, service.name, service.span, in_command)
     named = configuration_file([word.value for word in (*entry, *command)], image)
-    content = file_content(project, service, named.path, read) if named is not None and named.path else None
+    content = file_content(service, read, named.path) if named is not None and named.path else None
     if named is None or content is None or len(content) > LARGEST_TEXT:
         return
 
@@ -112,27 +112,13 @@ def _of_service(project: Project, service: Service, read: ReadFile) -> Iterator[
         yield relay(one, service.name, service.span, in_file)
 
 
-def file_content(project: Project, service: Service, path: str, read: ReadFile) -> Text | None:
+def file_content(service: Service, read: ReadFile, path: str) -> Text | None:
     """The file at a path of a service's container: a config of the project, or what is mounted there."""
-    for mount in service.configs:
-        config = project.configs.get(mount.source)
-        if mount.target != path or config is None:
-            continue
-        if config.content is not None:
-            return config.content
-        return None if config.file is None else _whole(read(config.file), config.file)
     found = mounted_file(service, path, read)
     if found is None or found.source is None:
-        return None
-    return _whole(found.source.data, found.source.path)
-
-
-def _whole(data: bytes | None, path: str) -> Text | None:
-    if data is None:
-        return None
-    source = Source(path, data)
+        return None if found is None else found.content
     try:
-        text = source.text
+        text = found.source.text
     except UnicodeDecodeError:
         return None
-    return assemble(source, [(text, 0, len(text))], 0, len(text))
+    return assemble(found.source, [(text, 0, len(text))], 0, len(text))

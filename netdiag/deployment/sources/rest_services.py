@@ -268,10 +268,11 @@ def _start(line: Line) -> _Start | None:
 def _by_file(service: Service, member: Member, start: _Start, read: ReadFile) -> RestNeighbour | None:
     path = start.file
     mounted = mounted_file(service, posixpath.join(_KAFKA_HOME, path), read)
-    if mounted is None or mounted.source is None or len(mounted.source.data) > _LARGEST_FILE:
+    source = None if mounted is None else mounted.content or mounted.source
+    if mounted is None or source is None or len(mounted.data or b"") > _LARGEST_FILE:
         return None
     try:
-        properties = read_properties(mounted.source)
+        properties = read_properties(source)
     except UnicodeDecodeError:
         return None
     file = posixpath.basename(path)

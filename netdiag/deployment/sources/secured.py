@@ -141,9 +141,9 @@ class Stores:
             mounted = mounted_file(service, store.location, self._read) if store.location.startswith("/") else None
             # A password that nobody sees may be set all the same.
             is_locked = store.type is not StoreType.PEM and store.password is None
-            if mounted is None or mounted.source is None or is_locked:
+            if mounted is None or mounted.data is None or is_locked:
                 return DeclaredStore(store=store, setting=setting, where=where)
-            data = mounted.source.data
+            data = mounted.data
         return DeclaredStore(store=store, setting=setting, where=where, opened=self._open(store, data, has_key=has_key))
 
     def trust(self) -> Trust:
@@ -258,10 +258,11 @@ def _jaas_sections(
     if named is None:
         return None if command_words(service) != ((), ()) or service.lacks_env_file else {}
     mounted = mounted_file(service, named[1], read)
-    if mounted is None or mounted.source is None or len(mounted.source.data) > _LARGEST_JAAS:
+    data = None if mounted is None else mounted.data
+    if data is None or len(data) > _LARGEST_JAAS:
         return None
     with suppress(InputError):
-        return parse_jaas_file(mounted.source.data.decode("utf-8", errors="replace"))
+        return parse_jaas_file(data.decode("utf-8", errors="replace"))
     return None
 
 
@@ -473,10 +474,10 @@ class _ListenerSettings:
         if file is None:
             return self.value(name)
         mounted = mounted_file(self._service, file, self._read)
-        if mounted is None or mounted.source is None:
+        if mounted is None or mounted.data is None:
             return None
         # The script takes what `cat` prints, without the line ends behind it.
-        return mounted.source.data.decode("utf-8", errors="replace").rstrip("\n")
+        return mounted.data.decode("utf-8", errors="replace").rstrip("\n")
 
     def _file_of_script(self, name: str, given_by: str) -> str | None:
         """The file in the folder of secrets that a variable names, where the image's script makes a property of it."""

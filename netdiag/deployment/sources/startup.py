@@ -15,11 +15,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
-from netdiag.compose.positions import Source, Text, assemble, concatenated, substituted
-from netdiag.compose.project import Command, Service, Volume
+from netdiag.compose.positions import Source, Text, assemble, concatenated, reassembled, substituted
+from netdiag.compose.project import Command, Service, ServiceConfig, Volume
 from netdiag.compose.values import ReadFile
 from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValue, StoredIdentity
 from netdiag.deployment.sources.compose_text import ComposeValue
+from netdiag.findings import FileLocation
 from netdiag.kafka.images.families import FAMILIES, Sign
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.images.settings import Provenance, Setting
@@ -78,10 +79,21 @@ Line = tuple[Word, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MountedFile:
-    """The file at a path of the container, and the mount that brings it; `source` is None where nobody can read it."""
+    """The file at a path of the container, and `where` it is mounted; neither source nor content if it is unreadable.
 
-    volume: Volume
-    source: Source | None
+    `content` is that of a config, which stands in a file of the project.
+    """
+
+    where: FileLocation
+    source: Source | None = None
+    content: Text | None = None
+
+    @property
+    def data(self) -> bytes | None:
+        """Its bytes."""
+        if self.content is not None:
+            return self.content.value.encode("utf-8", "surrogatepass")
+        return None if self.source is None else self.source.data
 
 
 def with_mounted_file(broker: Broker, service: Service, read: ReadFile) -> Broker:
@@ -101,7 +113,7 @@ def with_mounted_file(broker: Broker, service: Service, read: ReadFile) -> Broke
     shadows = broker.config.family is ImageFamily.BITNAMI or started is not None
     if not shadows:
         over = {n: s for n, s in broker.config.settings.items() if s.provenance is not Provenance.IMAGE_DEFAULT}
-    properties = None if _is_rewritten(lines) else _properties(mounted.source)
+    properties = None if _is_rewritten(lines) else _properties(mounted)
     settings, declared = _unknown_settings() if properties is None else _file_settings(properties, name)
     used = {word.value for line in command_words(service) for word in line}
     variables = tuple(v for v in broker.declared if _LISTENER_VARIABLE.fullmatch(v) and not any(v in w for w in used))
@@ -112,7 +124,7 @@ def with_mounted_file(broker: Broker, service: Service, read: ReadFile) -> Broke
         declared={**broker.declared, **declared, **values},
         config_file=ConfigFile(
             name=name,
-            where=mounted.volume.span,
+            where=mounted.where,
             unused=variables if shadows and len(lines) <= 1 else (),
             replaced={n: v for n, v in replaced.items() if v is not None and not shadows},
         ),
@@ -122,14 +134,14 @@ def with_mounted_file(broker: Broker, service: Service, read: ReadFile) -> Broke
 
 def broker_file(service: Service, read: ReadFile) -> str | None:
     """The path in the container of a mounted file that configures a broker; None where none can be read."""
-    for volume in service.volumes:
-        target = posixpath.normpath(volume.target)
+    for mount in _mounts(service):
+        target = posixpath.normpath(mount.target)
         is_file = target.endswith(_BROKER_FILES)
         for path in (target,) if is_file else [posixpath.join(target, name) for name in _BROKER_FILES]:
             if not is_file and "kafka" not in target:
                 continue
             mounted = mounted_file(service, path, read)
-            properties = _properties(mounted.source) if mounted is not None else None
+            properties = _properties(mounted) if mounted is not None else None
             if properties is not None and properties.keys() & _BROKER_KEYS:
                 return path
     return None
@@ -142,7 +154,7 @@ def mounted_properties(broker: Broker, service: Service, read: ReadFile) -> Mapp
     mounted = mounted_file(service, path, read) if path is not None else None
     if mounted is None or _is_rewritten(lines):
         return {}
-    return _properties(mounted.source) or {}
+    return _properties(mounted) or {}
 
 
 def with_unknown_file(broker: Broker) -> Broker:
@@ -214,28 +226,36 @@ def mounted_file(service: Service, path: str, read: ReadFile) -> MountedFile | N
     path = posixpath.normpath(path)
     if "/" not in path:
         # A command without a folder is looked for in the folders of programs.
-        path = next((v.target for v in service.volumes if posixpath.basename(v.target) == path), path)
-    over = [v for v in (*service.volumes, *service.secrets) if _holds(posixpath.normpath(v.target), path)]
+        path = next((m.target for m in _mounts(service) if posixpath.basename(m.target) == path), path)
+    over = [m for m in _mounts(service) if _holds(posixpath.normpath(m.target), path)]
     if not over:
         return None
-    volume = max(over, key=lambda v: len(posixpath.normpath(v.target)))
-    target = posixpath.normpath(volume.target)
+    mount = max(over, key=lambda m: len(posixpath.normpath(m.target)))
+    if isinstance(mount, ServiceConfig) and mount.content is not None:
+        return MountedFile(where=mount.span, content=mount.content)
+    target = posixpath.normpath(mount.target)
     rest = posixpath.relpath(path, target)
-    folder = _mounted_folder(volume)
+    folder = _mounted_folder(mount)
     if folder is not None:
         name = posixpath.normpath(folder if rest == "." else posixpath.join(folder, rest))
         data = read(name)
         if data is not None:
-            return MountedFile(volume=volume, source=Source(name, data))
+            return MountedFile(where=mount.span, source=Source(name, data))
     is_close = rest == "." or posixpath.dirname(path) == target
-    return MountedFile(volume=volume, source=None) if is_close else None
+    return MountedFile(where=mount.span) if is_close else None
 
 
-def _mounted_folder(volume: Volume) -> str | None:
+def _mounts(service: Service) -> tuple[Volume | ServiceConfig, ...]:
+    return (*service.volumes, *service.secrets, *service.configs)
+
+
+def _mounted_folder(mount: Volume | ServiceConfig) -> str | None:
     """What is mounted, as `read` knows it."""
-    if volume.type == "volume" and volume.source is not None:
-        return posixpath.join(f"{IN_VOLUME}{volume.source.value}", volume.subpath)
-    return volume.host_path if volume.type == "bind" else None
+    if isinstance(mount, ServiceConfig):
+        return mount.file
+    if mount.type == "volume" and mount.source is not None:
+        return posixpath.join(f"{IN_VOLUME}{mount.source.value}", mount.subpath)
+    return mount.host_path if mount.type == "bind" else None
 
 
 def stored_identities(broker: Broker, service: Service, read: ReadFile) -> Iterator[StoredIdentity]:
@@ -252,15 +272,18 @@ def stored_identities(broker: Broker, service: Service, read: ReadFile) -> Itera
             continue
         except UnreadableMetaProperties as refusal:
             meta = refusal
-        yield StoredIdentity(path=path, where=mounted.volume.span, meta=meta)
+        yield StoredIdentity(path=path, where=mounted.where, meta=meta)
 
 
-def read_properties(source: Source) -> dict[str, Text]:
+def read_properties(file: Source | Text) -> dict[str, Text]:
     """The values by key; UnicodeDecodeError where the file is not text."""
     found: dict[str, Text] = {}
-    for each in properties(source.text):
+    for each in properties(file.text if isinstance(file, Source) else file.value):
         end = each.value[-1][2] if each.value else each.at
-        found[each.key] = assemble(source, each.value, each.at, end)
+        if isinstance(file, Source):
+            found[each.key] = assemble(file, each.value, each.at, end)
+        else:
+            found[each.key] = reassembled(file, each.value, each.at, end)
     return found
 
 
@@ -308,11 +331,12 @@ def _is_rewritten(lines: tuple[Line, ...]) -> bool:
     return any(posixpath.basename(word.value) in _EDITORS or ">" in word.value for line in lines for word in line)
 
 
-def _properties(source: Source | None) -> dict[str, Text] | None:
-    if source is None or len(source.data) > _LARGEST_PROPERTIES:
+def _properties(mounted: MountedFile) -> dict[str, Text] | None:
+    file = mounted.content or mounted.source
+    if file is None or len(mounted.data or b"") > _LARGEST_PROPERTIES:
         return None
     try:
-        return read_properties(source)
+        return read_properties(file)
     except UnicodeDecodeError:
         return None
 

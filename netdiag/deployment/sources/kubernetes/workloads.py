@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from itertools import islice
 
 from netdiag.compose.positions import Segment, Text, concatenated
-from netdiag.compose.project import Command, Config, EnvironmentVariable, Project, Service, ServiceConfig
+from netdiag.compose.project import Command, EnvironmentVariable, Project, Service, ServiceConfig
 from netdiag.compose.values import Mapping as YamlMapping
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.model.kubernetes import (
@@ -197,7 +197,6 @@ def _pod_names(resource: Resource) -> tuple[str, ...]:
 def _project(containers: Iterable[_Container], configs: Mapping[tuple[str, str], Resource], ordinal: int) -> Project:
     """The pods with one ordinal as a project, a service for each container."""
     services: dict[str, Service] = {}
-    files: dict[str, Config] = {}
     for one in containers:
         environment, is_whole = _environment(one, configs, ordinal)
         scripts = [
@@ -205,7 +204,7 @@ def _project(containers: Iterable[_Container], configs: Mapping[tuple[str, str],
         ]
         for script in scripts:
             environment |= _exported(script, environment, one, ordinal)
-        mounted = tuple(_mounted(one, configs, files))
+        mounted = tuple(_mounted(one, configs))
         services[one.member] = Service(
             name=one.member,
             span=one.resource.where,
@@ -216,7 +215,7 @@ def _project(containers: Iterable[_Container], configs: Mapping[tuple[str, str],
             configs=mounted,
             lacks_env_file=bool(scripts) or not is_whole,
         )
-    return Project(name=None, path="", services=services, networks={}, configs=files)
+    return Project(name=None, path="", services=services, networks={})
 
 
 def _command(values: YamlMapping, key: str, environment: Mapping[str, EnvironmentVariable]) -> Command:
@@ -409,9 +408,7 @@ def _expanded(text: Text, known: Mapping[str, Text | None], room: int) -> Text |
     return concatenated(parts) if sum(map(len, parts)) <= room else None
 
 
-def _mounted(
-    one: _Container, configs: Mapping[tuple[str, str], Resource], files: dict[str, Config]
-) -> Iterator[ServiceConfig]:
+def _mounted(one: _Container, configs: Mapping[tuple[str, str], Resource]) -> Iterator[ServiceConfig]:
     """The files of ConfigMaps that a container mounts."""
     volumes = {text.value: volume for volume in items_in(one.spec, "volumes") if (text := text_in(volume, "name"))}
     for mount in items_in(one.values, "volumeMounts"):
@@ -425,9 +422,7 @@ def _mounted(
             if part is not None and part.value != key:
                 continue
             target = path.value if part is not None else f"{path.value.rstrip('/')}/{key}"
-            config = f"{resource.namespace}/{resource.name}/{key}"
-            files[config] = Config(content=text)
-            yield ServiceConfig(source=config, target=target)
+            yield ServiceConfig(target=target, span=path.span, content=text)
 
 
 def _pod_broker(broker: Broker, one: _Container, ordinal: int) -> PodBroker:
