@@ -578,7 +578,7 @@ def _items(value: Value) -> tuple[Value, ...]:
         case Sequence():
             return value.items
         case Mapping():
-            return tuple(Mapping(entries={key: e}, span=e.span) for key, e in value.entries.items())
+            return tuple(Mapping(entries={key: e}, span=e.span, is_pair=True) for key, e in value.entries.items())
         case Scalar():
             return () if is_null(value) else (value,)
 

@@ -110,10 +110,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapping:
-    """A mapping, in the order of the file; what merge keys bring stands after the keys written out."""
+    """A mapping, in the order of the file; what merge keys bring stands after the keys written out.
+
+    `is_pair` marks one entry of a mapping that was merged with a list.
+    """
 
     entries: MappingABC[str, Entry]
     span: FileLocation
+    is_pair: bool = False
 
     def get(self, key: str) -> "Value | None":
         """The value under a key; None when the key is absent."""
@@ -223,6 +227,8 @@ class FieldReader:
         if isinstance(value, Sequence):
             for item in value.items:
                 if isinstance(item, Mapping):
+                    if not item.is_pair:
+                        self.wrong(item, f"{field}[]", "a string like KEY=value")
                     yield from self._entries(item, field)
                     continue
                 if not isinstance(item, Scalar):

@@ -158,6 +158,7 @@ PROBLEMS = [
     ("services: {a: {image: [x]}}", "schema", "[x]", ()),
     ("services: {a: [x]}", "schema", "[x]", ()),
     ("services: {a: {image: x, environment: {K: [x]}}}", "schema", "[x]", ()),
+    ("services: {a: {image: x, environment: [{K: v}]}}", "schema", "{K: v}", ()),
     ("services: {a: {image: x, environment: ['K =v']}}", "environment", "K ", ()),
     ("services: {a: {image: x, env_file: e}}", "env-file", "e", ()),
     ("services: {a: {image: x, container_name: c, scale: 2}}", "container-name", "c", ("scale",)),
