@@ -1,17 +1,18 @@
 """Settings that mean something else to a broker than to their author.
 
 Listener lists with quotes, variables or blanks that were to be replaced, words of instructions where an address
-belongs, and variables that an image ignores.
+belongs, and variables that an image ignores or whose names are misspelled.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from netdiag.deployment.model.deployment import Broker
 from netdiag.kafka.images.bitnami import ALIASES_OF_EXPLICIT, OTHER_ALIASES, PREFIX, aliases, property_of
 from netdiag.kafka.images.families import parse_image
 from netdiag.kafka.images.reference import ImageFamily
+from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry, MalformedEntry, parse_listeners
 from netdiag.kafka.property_names import PROPERTY_NAMES
 from netdiag.patterns import regex
@@ -29,6 +30,19 @@ _BRACKETED = regex(r"://(?P<text><[^<>]*>|\{\{[^{}]*\}\}|\[[A-Za-z][A-Za-z _-]*\
 # Names that other images share with a property, and that Bitnami's scripts use for themselves.
 _SCRIPT_VARIABLES = frozenset({"KAFKA_LOG_DIR", "KAFKA_PORT"})
 _LIKE_ALIASES = ALIASES_OF_EXPLICIT | {"CONTROLLER_LISTENER_NAMES"}
+# What decides whether clients and nodes find the broker, and is too long to be matched by chance.
+_VITAL = (
+    "listeners",
+    "advertised.listeners",
+    "listener.security.protocol.map",
+    "inter.broker.listener.name",
+    "controller.listener.names",
+    "controller.quorum.voters",
+    "controller.quorum.bootstrap.servers",
+    "process.roles",
+    "zookeeper.connect",
+)
+_LARGEST = 64
 
 
 class MisreadCause(Enum):
@@ -53,6 +67,16 @@ class MisreadValue:
     end: int
     is_fatal: bool = True
     lacks_port: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MisspelledVariable:
+    """A variable that sets `name`, no property of Kafka, where `meant` is close; `right` is how the image spells it."""
+
+    variable: str
+    name: str
+    meant: str
+    right: str
 
 
 def misread_values(broker: Broker, property_name: str) -> tuple[MisreadValue, ...]:
@@ -106,6 +130,47 @@ def ignored_variables(broker: Broker) -> tuple[str, ...]:
 def ignored_aliases(broker: Broker) -> tuple[str, ...]:
     """Those of them that look as if they were on the list of names without CFG_."""
     return tuple(tail for tail in ignored_variables(broker) if tail in _LIKE_ALIASES)
+
+
+def misspelled_variables(broker: Broker) -> Iterator[MisspelledVariable]:
+    """Every variable that sets an unknown property within two letters of a vital one that is not set."""
+    settings = broker.config.settings
+    if broker.config.family in (ImageFamily.OTHER, ImageFamily.REDPANDA):
+        return
+    written = {name for name, setting in settings.items() if setting.provenance is Provenance.VARIABLE}
+    for name in sorted(written):
+        variable = settings[name].variable
+        if variable is None or name in PROPERTY_NAMES or variable not in broker.declared or len(name) > _LARGEST:
+            continue
+        meant = next((vital for vital in _VITAL if vital not in written and is_close(name, vital)), None)
+        if meant is not None:
+            yield MisspelledVariable(variable=variable, name=name, meant=meant, right=_spelled(meant, variable, name))
+
+
+def _spelled(meant: str, variable: str, name: str) -> str:
+    """The property that is meant, spelled as `variable` spells `name`: as in a file, or behind the same prefix."""
+    if name in variable:
+        return meant
+    # What stands for a dot has one character or several; letters stay letters.
+    letters, end = sum(map(str.isalnum, name)), len(variable)
+    while letters and end:
+        end -= 1
+        letters -= variable[end].isalnum()
+    return variable[:end] + meant.upper().replace(".", "_")
+
+
+def is_close(name: str, other: str) -> bool:
+    """Whether at most two letters have to be inserted, deleted or replaced."""
+    if abs(len(name) - len(other)) > 2:
+        return False
+    before = list(range(len(other) + 1))
+    for row, letter in enumerate(name, start=1):
+        here = [row]
+        for column, wanted in enumerate(other, start=1):
+            changed = before[column - 1] + (letter != wanted)
+            here.append(min(before[column] + 1, here[column - 1] + 1, changed))
+        before = here
+    return before[-1] <= 2
 
 
 def _offset(blank: tuple[int, str]) -> int:

@@ -201,6 +201,13 @@ def test_a_release_without_zookeeper_is_told_once_and_one_without_anything_as_be
     assert serious(bare) == {"image-required-env-missing": Severity.ERROR}
 
 
+def test_a_required_variable_that_is_misspelled_is_renamed() -> None:
+    right = cp("KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9092")
+    wrong = right.replace("KAFKA_ADVERTISED_LISTENERS", "KAFKA_ADVERTISED_LISTENER")
+    assert serious(wrong).keys() == {"image-required-env-missing", "image-env-unknown"}
+    assert repaired(wrong) == right
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [

@@ -2,9 +2,9 @@
 
 import pytest
 
+from netdiag.deployment.misread_settings import is_close
 from netdiag.findings import Severity
 from netdiag.rules.declared import check_deployment
-from netdiag.rules.declared.image_env_unknown import is_close
 from tests.deployment.stacks import deployment_of
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE

@@ -86,6 +86,18 @@ def test_a_client_of_one_broker(text: str, expected: dict[str, Severity]) -> Non
     assert found(text) == expected
 
 
+def test_a_broker_on_the_docker_host_is_to_advertise_a_name_that_the_client_resolves() -> None:
+    mapped = '    extra_hosts: ["host.docker.internal:host-gateway"]\n'
+    text = stack(
+        "host.docker.internal:9092",
+        broker="    network_mode: host\n",
+        environment=advertising("EXTERNAL://localhost:9092"),
+        extra=mapped,
+    )
+    hints = [f.hint for f in check_deployment(deployment_of(text)) if f.rule == "dependent-bootstrap-external-listener"]
+    assert hints == ["add a listener to kafka that advertises host.docker.internal and the port that it binds"]
+
+
 @pytest.mark.parametrize(
     ("client", "extra", "more", "expected"),
     [

@@ -55,7 +55,8 @@ from netdiag.deployment.clients import (
     why_failing,
 )
 from netdiag.deployment.model.deployment import Broker, Deployment
-from netdiag.deployment.prediction.client_namespace import HOST_ALIASES
+from netdiag.deployment.model.verdict import Failed
+from netdiag.deployment.prediction.client_namespace import HOST_ALIASES, Undeclared, resolve
 from netdiag.deployment.prediction.listener_access import advertised_of, other_brokers, sends_all_to_loopback
 from netdiag.deployment.prediction.sockets import Accepted, Reach, binding
 from netdiag.deployment.repairs import point_client
@@ -159,4 +160,7 @@ def _hint(deployment: Deployment, attempt: Attempt, broker: Broker) -> str:
     better = usable_address(deployment, attempt, (broker,))
     if better is not None:
         return f"set {attempt.client.setting} to {better}"
-    return f"add a listener to {broker.name} that advertises its service name and the port that it binds"
+    add = f"add a listener to {broker.name} that advertises"
+    if isinstance(resolve(deployment, attempt.vantage, broker.name), Failed | Undeclared):
+        return f"{add} {bracketed(attempt.address.host)} and the port that it binds"
+    return f"{add} its service name and the port that it binds"

@@ -24,9 +24,10 @@ Sources: the images' start scripts: Confluent Platform 7.2 to 8.0, bitnami/conta
 
 from collections.abc import Iterator
 
+from netdiag.deployment.misread_settings import misspelled_variables
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.prediction.listener_access import zookeeper_port
-from netdiag.deployment.repairs import BrokerChange, service_name
+from netdiag.deployment.repairs import BrokerChange, rename_variable, service_name
 from netdiag.findings import Edit, Finding, Severity
 
 ID = "image-required-env-missing"
@@ -48,6 +49,12 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             without = f"{broker.name} sets {refusal.variable} to nothing"
         if unset:
             without = f"{broker.name} takes {refusal.variable} from {' and '.join(unset)}, which nobody sets"
+        misspelled = next((m.variable for m in misspelled_variables(broker) if m.right == refusal.variable), None)
+        edits: tuple[Edit, ...] = ()
+        if misspelled is not None:
+            edits = rename_variable(broker.member, misspelled, refusal.variable)
+        elif declared is None and not absent:
+            edits = _edits(deployment, broker, refusal.variable)
         yield Finding(
             rule=ID,
             severity=Severity.WARNING if unset else SEVERITY,
@@ -56,11 +63,17 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             else f"{without}, which {broker.member.image} requires",
             location=broker.member.where if declared is None else declared.at(),
             why="the image's start script exits before Kafka starts",
-            hint=f"set {' and '.join(unset)} in .env" if unset else f"set {needed}",
+            hint=_hint(refusal.variable, unset, needed, misspelled),
             service=broker.name,
-            edits=_edits(deployment, broker, refusal.variable) if declared is None and not absent else (),
+            edits=edits,
             broker_prints=refusal.prints,
         )
+
+
+def _hint(variable: str, unset: tuple[str, ...], needed: str, misspelled: str | None) -> str:
+    if misspelled is not None:
+        return f"rename {misspelled} to {variable}"
+    return f"set {' and '.join(unset)} in .env" if unset else f"set {needed}"
 
 
 def _is_told_elsewhere(broker: Broker, variable: str) -> bool:
