@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -315,7 +316,7 @@ def check_listeners(
             files=tuple(files or ()),
             project_files=tuple(chain or ()),
             read=read_options(directory=project_directory, name=project_name, env_files=env_file, profiles=profile),
-            host_addresses=tuple(docker_host_ip or ()),
+            host_addresses=tuple(map(_address, docker_host_ip or ())),
             resolves=_resolves(assume_resolves or ()),
             engine=PlatformOptions(
                 kind=platform,
@@ -571,6 +572,13 @@ def _resolves(given: Sequence[str]) -> dict[str, str]:
             equals = ""
         refuse((not name.strip() or not equals, f'--assume-resolves takes NAME=IP, not "{item}"'))
     return found
+
+
+def _address(given: str) -> str:
+    try:
+        return str(ip_address(given))
+    except ValueError:
+        raise typer.BadParameter(f'--docker-host-ip takes an address like 192.168.1.20, not "{given}"') from None
 
 
 def _generation(release: str | None) -> Generation | None:

@@ -335,6 +335,14 @@ def test_options_about_the_engine_reach_the_prediction(
     assert cell["predicted"]["verdict"] == expected
 
 
+@pytest.mark.parametrize("given", ["300.1.1.1", "docker.example", ""])
+def test_the_docker_host_has_an_address(tmp_path: Path, given: str) -> None:
+    put(tmp_path, compose=five_brokers())
+    refused = netdiag("check-listeners", "--docker-host-ip", given, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert f'--docker-host-ip takes an address like 192.168.1.20, not "{given}"'.encode() in refused.stderr
+
+
 def test_what_is_ignored_is_counted_and_marked_for_code_scanning(tmp_path: Path) -> None:
     put(tmp_path, compose=BROKEN.replace("# why", "# netdiag: ignore[listener-bound-to-foreign-address] by the proxy"))
     assert netdiag("check-listeners", cwd=tmp_path).stdout.endswith(b"no findings in 1 file (1 broker); 1 suppressed\n")

@@ -406,7 +406,7 @@ def _no_names(host: str, vantage: Vantage) -> Failed:
 
 def _counts_elsewhere(host: str, what: str, namespace: str) -> Failed:
     where = f"of namespace {namespace}" if namespace else "of another namespace"
-    because = f'"{host}" is {what} {where}, which alone counts there only'
+    because = f'"{host}" is {what} {where}, and only pods there resolve it without the namespace'
     return _failed(Reason.UNRESOLVED, Mechanism.NO_SUCH_NAME, because)
 
 

@@ -43,6 +43,11 @@ class EngineAddress:
         scheme, _, path = self.url.partition("://")
         return path if scheme == "unix" else None
 
+    @property
+    def hint(self) -> str:
+        """What to try where the engine there does not do what it should."""
+        return f"name another engine with --host, --context or DOCKER_HOST (in use: {self.said_by})"
+
 
 def find_engine(host: str | None, environment: Mapping[str, str], home: Path) -> EngineAddress:
     """The engine that the docker command line would talk to; `host` is a URL, or `context://NAME`."""

@@ -255,7 +255,7 @@ def failure(error: Exception, address: EngineAddress) -> EngineError:
     """What the library raised, in one line."""
     cause = _innermost(error)
     reason, where = _one_line(cause), address.url
-    hint = f"the engine's address comes from {address.said_by}"
+    hint = address.hint
     if isinstance(error, docker.errors.APIError):
         return EngineError(f"the engine answers {_one_line(error)}", where=where, hint=hint)
     if isinstance(cause, requests.HTTPError):
@@ -264,7 +264,7 @@ def failure(error: Exception, address: EngineAddress) -> EngineError:
         return EngineError("permission denied", where=where, hint="run it as root or as a member of group docker")
     if isinstance(cause, TimeoutError) or isinstance(error, requests.Timeout):
         return EngineError("the engine does not answer in time", where=where, hint=hint)
-    return EngineError(f"no engine answers there: {reason}", where=where, hint=hint)
+    return EngineError(f"no engine answers there: {reason}", where=where, hint=f"start it, or {hint}")
 
 
 def read_logs(host: str | None, *, container: str | None = None) -> Mapping[str, tuple[str, ...]]:

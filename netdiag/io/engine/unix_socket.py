@@ -123,7 +123,7 @@ class SocketEngine:
         except ValueError as error:
             raise self._not_as_promised(error) from error
         if status != _OK:
-            raise EngineError(f"the engine answers {status}", where=self.address.url, hint=self._hint)
+            raise EngineError(f"the engine answers {status}", where=self.address.url, hint=self.address.hint)
         return parse_events(body)
 
     def swarm(self, host: EngineHost) -> "SwarmView | None":
@@ -166,7 +166,8 @@ class SocketEngine:
             raise self._not_as_promised(error) from error
         if status != _OK:
             said = " ".join(text(document, "message").split())[:300]
-            raise EngineError(f"the engine answers {status} {said}".rstrip(), where=self.address.url, hint=self._hint)
+            message = f"the engine answers {status} {said}".rstrip()
+            raise EngineError(message, where=self.address.url, hint=self.address.hint)
         return document
 
     def _exchange(self, path: str, *, limit: int | None = None) -> bytes:
@@ -189,23 +190,19 @@ class SocketEngine:
                 yield chunk
                 connection.settimeout(_left(deadline))
 
-    @property
-    def _hint(self) -> str:
-        return f"the engine's address comes from {self.address.said_by}"
-
     def _not_as_promised(self, error: Exception) -> EngineError:
         said = " ".join(str(error).split())[:300]
         message = f"the engine does not answer as its API promises: {said}"
-        return EngineError(message, where=self.address.url, hint=self._hint)
+        return EngineError(message, where=self.address.url, hint=self.address.hint)
 
     def _unanswered(self, error: OSError) -> EngineError:
         where = self.address.url
         if isinstance(error, PermissionError):
             return EngineError("permission denied", where=where, hint="run it as root or as a member of group docker")
         if isinstance(error, TimeoutError):
-            return EngineError("the engine does not answer in time", where=where, hint=self._hint)
+            return EngineError("the engine does not answer in time", where=where, hint=self.address.hint)
         said = " ".join((error.strerror or str(error)).split())[:300] or type(error).__name__
-        return EngineError(f"no engine answers there: {said}", where=where, hint=self._hint)
+        return EngineError(f"no engine answers there: {said}", where=where, hint=f"start it, or {self.address.hint}")
 
 
 def _left(deadline: float) -> float:

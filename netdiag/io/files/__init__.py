@@ -234,7 +234,7 @@ def _hint(error: OSError | ValueError) -> str | None:
         case IsADirectoryError():
             return "name the compose file in it"
         case FileNotFoundError():
-            return "check the path; without a FILE, the compose file of the current folder is taken"
+            return "check the path"
         case _:
             return None
 

@@ -63,8 +63,12 @@ def test_an_engine_that_hangs(tmp_path: Path) -> None:
 
 
 def test_no_socket(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match="No such file or directory"):
+    with pytest.raises(EngineError, match="No such file or directory") as caught:
         engine_at(f"unix://{tmp_path}/none")
+    assert (
+        caught.value.hint
+        == "start it, or name another engine with --host, --context or DOCKER_HOST (in use: DOCKER_HOST)"
+    )
 
 
 def test_a_socket_that_nobody_listens_on(tmp_path: Path) -> None:
