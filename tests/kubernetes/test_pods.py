@@ -116,6 +116,7 @@ SHARED, UNREACHABLE = "kubernetes-advertised-shared", "kubernetes-advertised-unr
         ("PLAINTEXT://$(POD_NAME):9092", INSIDE, {UNREACHABLE}),
         ("PLAINTEXT://localhost:9092", INSIDE, {UNREACHABLE}),
         ("PLAINTEXT://$(POD_NAME).kafka:9092", INSIDE, set()),
+        ("PLAINTEXT://$(POD_NAME).kafka.data.svc:9092", INSIDE, {UNREACHABLE}),
         ("PLAINTEXT://kafka:9092", INSIDE, {SHARED}),
         ("PLAINTEXT://kafka:9093", INSIDE, {SHARED, UNREACHABLE}),
         (OWN_NAME, NODE_PORT, {UNREACHABLE}),
@@ -149,6 +150,10 @@ def test_where_names_and_ports_lead() -> None:
     assert at("kafka-1.kafka-pods.data", 9092) == [Answered, Answered, Failed, Failed]
     assert at("kafka-1", 9092) == [Failed] * 4
     assert at("kafka-7.kafka-pods.data.svc", 9092)[0] is Unknown
+    assert at("kafka-1.kafka-pod.data.svc", 9092) == [Failed] * 4
+    assert at("kafka-1.kafka-pod.data.svc.cluster.local", 9092) == [Failed] * 4
+    assert at("kafka-1.kafka-pod.other.svc", 9092)[0] is Unknown
+    assert at("kafka-1.data.svc", 9092)[0] is Unknown
     assert at("<node>", 30092) == [Answered] * 4
     assert at("<node>", 9092) == [Failed] * 4
     assert at("kafka.other.svc", 9095)[0] is Unknown

@@ -238,6 +238,10 @@ def arrive(manifests: Manifests, vantage: Vantage, host: str, port: int) -> Land
     if lowered.endswith(_SUFFIXES):
         if vantage.kind is not VantageKind.POD:
             return _no_names(host, vantage)
+        misnamed = _misnamed_pod(manifests, lowered)
+        if misnamed is not None:
+            because = f'"{host}" names no pod: those of {misnamed.owner} have their names below {misnamed.subdomain}'
+            return _failed(Reason.UNRESOLVED, Mechanism.NO_SUCH_NAME, because)
         return Unknown(because=f'no manifest here declares what "{host}" leads to')
     return _at_public_name(manifests, vantage, host, port)
 
@@ -273,6 +277,18 @@ def find_pod(manifests: Manifests, vantage: Vantage, host: str) -> PodBroker | N
             found.append(broker)
     own = (broker for broker in found if vantage.networks and vantage.networks[0] == broker.namespace)
     return next(own, None) or next(iter(found), None)
+
+
+def _misnamed_pod(manifests: Manifests, host: str) -> PodBroker | None:
+    """The broker that `POD.SERVICE.NAMESPACE.svc` means, where its pod has names below another Service only."""
+    stem = host
+    for suffix in _SUFFIXES:
+        stem = stem.removesuffix(suffix)
+    pod, *below = stem.split(".")
+    if len(below) != 2:
+        return None
+    found = (one for one in manifests.brokers if one.pod == pod and one.namespace == below[1])
+    return next((one for one in found if one.subdomain not in ("", below[0])), None)
 
 
 def has_pod_names(manifests: Manifests, broker: PodBroker) -> bool:
