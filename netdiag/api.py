@@ -167,9 +167,9 @@ def read_captures(
     *,
     since: str | None = None,
     until: str | None = None,
-    clients: Sequence[str] = (),
-    brokers: Sequence[str] = (),
-    topics: Sequence[str] = (),
+    clients: str | Sequence[str] = (),
+    brokers: str | Sequence[str] = (),
+    topics: str | Sequence[str] = (),
     ports: Sequence[int] = (),
     all_sightings: bool = False,
     live_names: bool = False,
@@ -180,18 +180,22 @@ def read_captures(
     """Packet captures to read tables from, or to analyze, as `netdiag exchanges` and `netdiag analyze` do.
 
     `paths` are captures, folders or patterns. `since` and `until` are times as the commands take them; the other
-    filters let everything through when empty. `live_names` asks the engine what runs, and calls containers and
-    listeners by name. Nothing is read before rows are asked for.
+    filters are one or several names, or numbers of ports, and let everything through when empty. `live_names` asks the
+    engine what runs, and calls containers and listeners by name. Nothing is read before rows are asked for. UsageError
+    for what is no time or no port.
     """
     from netdiag.app.address_names import live_names as names_of_what_runs
     from netdiag.app.captures import CaptureQuery, time_span
     from netdiag.traffic.native import NO_NAMES, ReadOptions
 
     since_ns, until_ns = time_span(since, until)
+    for port in ports:
+        if not 0 < port < 65536:
+            raise UsageError(f"{port} is not a port")
     rows = ReadOptions(
-        clients=frozenset(clients),
-        brokers=frozenset(brokers),
-        topics=frozenset(topics),
+        clients=_names(clients),
+        brokers=_names(brokers),
+        topics=_names(topics),
         ports=frozenset(ports),
         all_sightings=all_sightings,
         address_names=names_of_what_runs(host, project, listener) if live_names else NO_NAMES,
@@ -589,6 +593,10 @@ def _resolves(assumed: Mapping[str, str]) -> dict[str, str]:
 def _paths(paths: Paths) -> tuple[str, ...]:
     given: Iterable[str | PathLike[str]] = [paths] if isinstance(paths, str | PathLike) else paths
     return tuple(os.fspath(path) for path in given)
+
+
+def _names(given: str | Sequence[str]) -> frozenset[str]:
+    return frozenset([given] if isinstance(given, str) else given)
 
 
 def _seconds(time_ns: int | None) -> str:

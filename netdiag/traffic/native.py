@@ -420,8 +420,8 @@ def _asked(
     return {
         "tables": {table: list(wanted[table]) if table in wanted else None for table in options.tables},
         "unit": unit,
-        "since": since_ns,
-        "until": until_ns,
+        "since": _engine_time(since_ns),
+        "until": _engine_time(until_ns),
         "flow_class": options.flow_class,
         "ports": sorted(options.ports),
         "clients": sorted(options.clients),
@@ -433,6 +433,11 @@ def _asked(
         "all_sightings": options.all_sightings,
         "folded": None if folded is None else _asked_of_folds(folded),
     }
+
+
+def _engine_time(time_ns: int | None) -> int | None:
+    """The nearest time that the engine can hold: no packet is as early as 1677, or as late as 2262."""
+    return None if time_ns is None else max(-(2**63), min(time_ns, 2**63 - 1))
 
 
 def _asked_of_folds(folded: Folded) -> dict[str, Any]:

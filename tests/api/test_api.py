@@ -94,6 +94,25 @@ def test_rows_of_captures_in_every_form() -> None:
     assert empty.to_arrow().column_names == list(captures.rows().columns)
 
 
+def test_one_name_is_a_filter_too() -> None:
+    one, several = (netdiag.read_captures(CAPTURE, clients=given).rows() for given in ("rdkafka", ["rdkafka"]))
+    assert one.to_dicts() == several.to_dicts() != []
+    topic = netdiag.read_captures(CAPTURE, topics="nd-lab2ff829").rows("exchanges", ["topics"])
+    assert {name for row in topic for name in row["topics"]} == {"nd-lab2ff829"}
+
+
+@pytest.mark.parametrize("port", [0, -1, 65536])
+def test_what_is_no_port(port: int) -> None:
+    with pytest.raises(UsageError, match=f"{port} is not a port"):
+        netdiag.read_captures(CAPTURE, ports=[port])
+
+
+def test_a_span_may_be_wider_than_what_captures_can_hold() -> None:
+    everything = netdiag.read_captures(CAPTURE).rows().to_dicts()
+    assert netdiag.read_captures(CAPTURE, since="0001-01-01", until="9999-12-31").rows().to_dicts() == everything
+    assert netdiag.read_captures(CAPTURE, since="2262-04-12").rows().to_dicts() == []
+
+
 def test_rows_are_those_of_the_command(folder: Path) -> None:
     rows = netdiag.read_captures(CAPTURE).rows("connections")
     printed = command("exchanges", CAPTURE, "--table", "connections", "--format", "json", cwd=folder).stdout
