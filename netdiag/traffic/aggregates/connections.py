@@ -3,7 +3,7 @@
 from functools import reduce
 from operator import add
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from netdiag.traffic.aggregates.expressions import (
@@ -86,8 +86,12 @@ def tcp_health(connections: DataFrame) -> DataFrame:
 
 def told(endpoints: DataFrame) -> DataFrame:
     """Table `told`."""
+    # FindCoordinator does not tell the cluster, but the broker that answers is in one.
+    told_there = Window.partitionBy("broker")
+    first, last = F.min("cluster_id").over(told_there), F.max("cluster_id").over(told_there)
     found = (
         endpoints.where(F.col("host") != "")
+        .withColumn("cluster_id", F.coalesce("cluster_id", F.when(first == last, first)))
         .groupBy("cluster_id", "node_id", "host", "port")
         .agg(
             F.slice(F.sort_array(F.collect_set("broker")), 1, 20).alias("brokers"),

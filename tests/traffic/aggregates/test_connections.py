@@ -96,6 +96,22 @@ def test_addresses_told(spark: SparkSession) -> None:
     ]
 
 
+def test_a_coordinator_is_of_the_cluster_that_its_broker_tells(spark: SparkSession) -> None:
+    one, two, made_anew = (
+        {"node_id": 1, "host": "broker-1", "port": 29092, "client": "10.0.0.2:1", "broker": f"10.0.{number}.9:9092"}
+        for number in range(3)
+    )
+    endpoints = frame(
+        spark,
+        "endpoints",
+        *({**one, "cluster_id": "c"}, {**one, "coordinator_key": "orders"}),
+        *({**two, "cluster_id": "d"}, {**two, "coordinator_key": "orders"}),
+        *({**made_anew, "cluster_id": name} for name in ("c", "d", None)),
+    )
+    rows = rows_of(told(endpoints), "told", "cluster_id")
+    assert sorted(picked(rows, "cluster_id", "times"), key=str) == [("c", 3), ("d", 3), (None, 1)]
+
+
 SPAN = Buckets(first=0, length=1, count=1)
 
 
