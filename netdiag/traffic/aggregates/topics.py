@@ -200,8 +200,11 @@ def transactions(exchanges: DataFrame) -> DataFrame:
     upto = F.sum(begins_anew.cast("int")).over(order.rowsBetween(Window.unboundedPreceding, Window.currentRow))
     numbered = rows.withColumns({"_number": before + upto, "_ended": ended, "_anew": begins_anew})
     part = F.col("api_key").isin(*_PARTS)
+    # Brokers, too, send AddPartitionsToTxn for a producer, with a client.id of their own.
+    of_producer = F.when(api != _ADD_PARTITIONS, F.col("client_id"))
     each = numbered.groupBy("transactional_id", "_number").agg(
         F.min("client_id").alias("client_id"),
+        F.min(of_producer).alias("_producer"),
         F.min(F.when(part | (api == _END), F.col("time"))).alias("_begin"),
         F.max(F.when(F.col("_ended"), F.coalesce("response_time", "time"))).alias("_end"),
         F.max(F.when(F.col("_ended"), F.col("committed"))).alias("_committed"),
@@ -213,7 +216,7 @@ def transactions(exchanges: DataFrame) -> DataFrame:
         each.withColumn("_is_last", F.col("_number") == last)
         .groupBy("transactional_id")
         .agg(
-            F.min("client_id").alias("client_id"),
+            F.coalesce(F.min("_producer"), F.min("client_id")).alias("client_id"),
             count_if(begun).alias("begun"),
             count_if(F.col("_committed")).alias("committed"),
             count_if(~F.col("_committed")).alias("aborted"),

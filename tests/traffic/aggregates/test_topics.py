@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from pyspark.sql import SparkSession
 
 from netdiag.traffic.aggregates.topics import (
@@ -164,6 +165,16 @@ def counted(spark: SparkSession, *steps: dict[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in ("begun", "committed", "aborted", "failed", "open")} | {
         "longest": row["duration_max_ms"]
     }
+
+
+@pytest.mark.parametrize(("producer", "expected"), [("app", "app"), (None, "AddPartitionsManager-client-2")])
+def test_a_broker_that_adds_partitions_is_not_the_producer(
+    spark: SparkSession, producer: str | None, expected: str
+) -> None:
+    sent = [step(11, PRODUCE, client_id=producer), step(20, END, client_id=producer, committed=True)]
+    steps = [step(10, ADD, client_id="AddPartitionsManager-client-2"), *(sent if producer else ())]
+    (row,) = rows_of(transactions(frame(spark, "exchanges", *steps)), "transactions")
+    assert row["client_id"] == expected
 
 
 def test_commit_abort_and_one_without_end(spark: SparkSession) -> None:
