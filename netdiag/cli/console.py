@@ -176,7 +176,7 @@ def silence(stream: TextIO | None) -> None:
 def _write(text: str, data: bytes | memoryview | None) -> None:
     stream = sys.stdout
     if stream is None:
-        raise InputError("standard output is closed", hint="use --output FILE")
+        raise InputError("standard output is closed", hint="redirect it to a file")
     try:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

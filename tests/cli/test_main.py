@@ -92,7 +92,7 @@ def test_a_closed_standard_output_is_an_error_of_one_line(tmp_path: Path) -> Non
         check=False,
     )
     assert done.returncode == 3
-    assert done.stderr.startswith(b"netdiag: standard output is closed")
+    assert done.stderr == b"netdiag: standard output is closed\n  fix: redirect it to a file\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
