@@ -4,7 +4,7 @@ import os
 import random
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +68,17 @@ def test_once_says_what_was_taken_and_what_it_means(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_interruption_ends_it_with_whole_tables(java: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("end", "status", "said"),
+    [
+        # A terminal tells the whole group, `docker stop` only the command.
+        pytest.param(lambda pid: os.killpg(pid, signal.SIGINT), 130, b"netdiag: interrupted\n", id="interrupted"),
+        pytest.param(lambda pid: os.kill(pid, signal.SIGTERM), 143, b"", id="terminated"),
+    ],
+)
+def test_an_end_from_outside_leaves_whole_tables(
+    java: str, tmp_path: Path, end: Callable[[int], None], status: int, said: bytes
+) -> None:
     caps, out = tmp_path / "caps", tmp_path / "out"
     caps.mkdir()
     (caps / "a-1.pcap").write_bytes(pcap_file(PACKETS))
@@ -85,13 +95,12 @@ def test_an_interruption_ends_it_with_whole_tables(java: str, tmp_path: Path) ->
         try:
             assert process.stdout is not None
             assert process.stdout.readline().startswith(b"batch 1: 1 file, ")
-            # As a terminal does it: everybody of the group hears of it.
-            os.killpg(process.pid, signal.SIGINT)
-            told = process.communicate(timeout=300)[1]
+            end(process.pid)
+            told = process.communicate(timeout=60)[1]
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-    assert (process.returncode, told) == (130, b"netdiag: interrupted\n")
+    assert (process.returncode, told) == (status, said)
     assert stored(out) == expected(caps)
     assert {path.name for path in out.rglob(".*")} == {".netdiag-follow", ".checkpoint"} | {
         path.name for path in (out / ".checkpoint").rglob(".*")

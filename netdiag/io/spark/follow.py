@@ -107,7 +107,7 @@ def _wait(query: StreamingQuery, following: Following) -> None:
         try:
             while not waiting.done():
                 time.sleep(_LOOK_EVERY)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):
             query.stop()
             raise
         waiting.result()
