@@ -60,6 +60,7 @@ CASES = [
     (OWN, "ports", "port-already-allocated", "twice-in-the-files"),
     (OWN, "faults", "sasl-expected", "protocols-differ"),
     (OWN, "faults", "tls-against-plaintext", "protocols-differ"),
+    (OWN, "zookeeper", "zookeeper-unreachable", "address-leads-nowhere"),
 ]
 # What files show otherwise than what runs, or alone.
 FILES_ALONE = [
