@@ -354,6 +354,8 @@ def follow(options: FollowOptions, batch_done: "Callable[[Done], None]", listene
     from netdiag.io.spark.session import spark_session
 
     query, out = options.query, Path(os.path.abspath(options.out))
+    if os.path.realpath(query.files[0]) == os.path.realpath(out):
+        raise UsageError("the tables cannot go into the folder that is followed", hint="give --out another folder")
     checkpoint = Path(os.path.abspath(options.checkpoint)) if options.checkpoint else out / _CHECKPOINT
     store = Store(checkpoint=checkpoint, out=out)
     with store.locked():

@@ -156,7 +156,9 @@ def say(text: str) -> None:
 
 def report_error(error: NetdiagError, screen: Screen) -> None:
     """One clear line, and the way out below it; a command that is the whole answer stands on the line itself."""
-    lines: list[Line] = [(Run("netdiag: ", Style.ERROR), screen.run(redacted(str(error))))]
+    # A file may be called like a secret, which what follows is not.
+    text = ": ".join(redacted(part) for part in (error.where, error.message) if part)
+    lines: list[Line] = [(Run("netdiag: ", Style.ERROR), screen.run(text))]
     if error.hint and isinstance(error, MissingExtra):
         lines = [(*lines[0], Run(": "), screen.run(error.hint))]
     elif error.hint:

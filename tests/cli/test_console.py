@@ -148,6 +148,21 @@ def test_an_error_is_a_line_and_its_way_out(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().err == 'netdiag: a.yml: no "x\\x1b"\n  fix: do this\n'
 
 
+@pytest.mark.parametrize(
+    ("where", "message", "said"),
+    [
+        ("/etc/passwd", "not a packet capture", "/etc/passwd: not a packet capture"),
+        ("a.yml", "password: abc", "a.yml: password: [hidden]"),
+        ("tcp://me:abc@host:1", "refused", "tcp://me:[hidden]@host:1: refused"),
+    ],
+)
+def test_an_error_hides_secrets_and_no_words_behind_a_name(
+    where: str, message: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report_error(InputError(message, where=where), Screen())
+    assert capsys.readouterr().err == f"netdiag: {said}\n"
+
+
 class Terminal(io.StringIO):
     encoding = "utf-8"
 

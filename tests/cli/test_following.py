@@ -123,6 +123,7 @@ def test_what_cannot_be_is_refused_before_spark_starts(tmp_path: Path) -> None:
         (("--follow", folder), 2, "add --out DIR"),
         (("--follow", folder, "--force", *out), 2, "use only one of them"),
         (("--follow", folder, "--live", *out), 2, "use only one of them"),
+        (("--follow", folder, "--out", folder + "/"), 2, "cannot go into the folder that is followed"),
     ):
         done = run(*arguments)
         assert (done.exit_code, said in done.stderr) == (status, True), (arguments, done.output)
