@@ -67,7 +67,8 @@ def spelled_out(args: Sequence[str]) -> list[str]:
 
 def outputs_of(context: typer.Context, formats: Sequence[Format], paths: Sequence[str]) -> tuple[Output, ...]:
     """The outputs that were asked for, text on standard output when nothing was; typer.BadParameter when unclear."""
-    outputs = paired(context.meta.get(_ORDER, ()), formats, paths)
+    told = paired(context.meta.get(_ORDER, ()), formats, paths)
+    outputs = tuple(Output(format=one.format, path=None if one.path == "-" else one.path) for one in told)
     if sum(output.path is None for output in outputs) > 1:
         raise typer.BadParameter("only one format can go to standard output: give each other format an --output")
     files = [os.path.realpath(output.path) for output in outputs if output.path not in (None, os.devnull)]

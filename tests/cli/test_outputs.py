@@ -53,7 +53,19 @@ def test_an_option_with_a_value_if_one_likes() -> None:
 
 def test_several_outputs_and_one_status(tmp_path: Path) -> None:
     (tmp_path / "a b.yml").write_text(BROKEN)
-    words = ["--format", "sarif", "--output", "a.sarif", "--format", "github", "--format=junit", "-o", "j.xml"]
+    words = [
+        "--format",
+        "sarif",
+        "--output",
+        "a.sarif",
+        "--format",
+        "github",
+        "-o",
+        "-",
+        "--format=junit",
+        "-o",
+        "j.xml",
+    ]
     words += ["--format", "gitlab", "-og.json"]
     done = netdiag("check-listeners", *words, "a b.yml", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
@@ -63,6 +75,7 @@ def test_several_outputs_and_one_status(tmp_path: Path) -> None:
     assert artifact == {"uri": "a%20b.yml", "uriBaseId": "%SRCROOT%"}
     assert fromstring((tmp_path / "j.xml").read_bytes()).attrib["failures"] == "1"
     assert json.loads((tmp_path / "g.json").read_bytes())[0]["location"]["path"] == "a b.yml"
+    assert not (tmp_path / "-").exists()
 
 
 @pytest.mark.parametrize(("stack", "status"), [(BROKEN, 1), (CLEAN, 0), ("services: [", 3), ("services: {}\n", 4)])
@@ -82,6 +95,7 @@ def test_all_formats_of_a_report(tmp_path: Path, stack: str, status: int) -> Non
     "words",
     [
         "--format sarif --format json",
+        "--format sarif --format json --output -",
         "--format sarif --output a --output b",
         "--format sarif --output a --format json --output ./a",
         "--format text --output a --diff --format json",
