@@ -532,7 +532,8 @@ def _write_patch(repairs: "Repairs", result: "CheckResult", path: str | None) ->
     """The repairs as one patch, to a file or to standard output, and a count on standard error."""
     from netdiag.io.files import write_file
     from netdiag.render.findings.edits import unified_diff
-    from netdiag.render.findings.finding_text import plain
+    from netdiag.render.findings.finding_text import harmless
+    from netdiag.render.redact import redacted_error
     from netdiag.render.wording import plural
 
     patch = b"".join(unified_diff(name, before, after) for name, (before, after) in repairs.changed.items())
@@ -542,7 +543,7 @@ def _write_patch(repairs: "Repairs", result: "CheckResult", path: str | None) ->
         write_file(path, patch)
     for item in result.report.inputs:
         if item.error:
-            say(f"netdiag: {plain(str(NetdiagError(item.error.message, where=item.error.where or item.name)))}")
+            say(f"netdiag: {harmless(redacted_error(item.error.message, item.error.where or item.name))}")
     without = sum(not finding.edits for finding in repairs.left)
     repaired = plural(len(repairs.repaired), "finding")
     say(f"netdiag: {repaired} repaired by the patch, {without} need your decision")

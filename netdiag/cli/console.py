@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TextIO
 
 from netdiag.errors import InputError, MissingExtra, NetdiagError
-from netdiag.render.redact import redacted
+from netdiag.render.redact import redacted_error
 from netdiag.render.screen import Line, Links, Run, Screen, Style, paint
 
 # Wider lines are hard to read; a pipe has no width of its own.
@@ -156,9 +156,9 @@ def say(text: str) -> None:
 
 def report_error(error: NetdiagError, screen: Screen) -> None:
     """One clear line, and the way out below it; a command that is the whole answer stands on the line itself."""
-    # A file may be called like a secret, which what follows is not.
-    text = ": ".join(redacted(part) for part in (error.where, error.message) if part)
-    lines: list[Line] = [(Run("netdiag: ", Style.ERROR), screen.run(text))]
+    lines: list[Line] = [
+        (Run("netdiag: ", Style.ERROR), screen.run(redacted_error(error.message, error.where))),
+    ]
     if error.hint and isinstance(error, MissingExtra):
         lines = [(*lines[0], Run(": "), screen.run(error.hint))]
     elif error.hint:

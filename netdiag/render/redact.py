@@ -52,6 +52,11 @@ def redacted(text: str) -> str:
     return "".join([*parts, text[position:]])
 
 
+def redacted_error(message: str, where: str | None) -> str:
+    """A message behind the place that it is about: a file may be called like a secret, which what follows is not."""
+    return ": ".join(redacted(part) for part in (where, message) if part)
+
+
 def _spans(text: str, patterns: Sequence[re.Pattern[str]]) -> list[tuple[int, int]]:
     if len(text) > _LONG:
         word = _WORD.search(text)
