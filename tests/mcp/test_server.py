@@ -184,6 +184,9 @@ SECRET = "hidden-from-agents"
         "services:\n  kafka:\n    build: ../outside\n",
         "services:\n  kafka:\n    image: confluentinc/cp-kafka:7.9.2\n"
         "    volumes: ['../outside/server.properties:/mnt/shared/config/server.properties']\n",
+        "services:\n  kafka:\n    image: apache/kafka:3.9.1\n"
+        "    configs: [{source: own, target: /mnt/shared/config/server.properties}]\n"
+        "configs: {own: {file: ../outside/server.properties}}\n",
     ],
 )
 def test_no_file_outside_is_read(tmp_path: Path, text: str) -> None:
