@@ -182,7 +182,7 @@ def read_captures(
     `paths` are captures, folders or patterns. `since` and `until` are times as the commands take them; the other
     filters are one or several names, or numbers of ports, and let everything through when empty. `live_names` asks the
     engine what runs, and calls containers and listeners by name. Nothing is read before rows are asked for. UsageError
-    for what is no time or no port.
+    for an invalid time or port.
     """
     from netdiag.app.address_names import live_names as names_of_what_runs
     from netdiag.app.captures import CaptureQuery, time_span
